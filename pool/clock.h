@@ -1,0 +1,23 @@
+/* Monotonic time for waits and deadlines. */
+#ifndef WEIR_POOL_CLOCK_H
+#define WEIR_POOL_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#define WEIR__NS_PER_US 1000u
+#define WEIR__NS_PER_MS 1000000u
+#define WEIR__NS_PER_S  1000000000u
+
+static inline uint64_t weir__now_ns(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
+  return (uint64_t)now.tv_sec * WEIR__NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+static inline struct timespec weir__timespec(uint64_t ns) {
+  struct timespec time = {.tv_sec = (time_t)(ns / WEIR__NS_PER_S), .tv_nsec = (long)(ns % WEIR__NS_PER_S)};
+  return time;
+}
+
+#endif

@@ -1,0 +1,318 @@
+/*
+ * weir/pool.h - SQLite connections for programs that read from many places while one place writes.
+ *
+ * A weir_pool is one SQLite database file. It works in one of two modes, with the same calls, results
+ * and errors in both:
+ *
+ *   WEIR_POOL    N reader connections bounded by a counting semaphore, and one write lane. WAL.
+ *   WEIR_SINGLE  one connection behind one fair lock. Also for ":memory:".
+ *
+ * All access goes through a weir_txn: a read transaction (one snapshot) or a write transaction (one
+ * BEGIN IMMEDIATE ... COMMIT). The pool knows nothing of graphs; weir/graph.h is built on this header.
+ *
+ * Who may call from where
+ *
+ *   weir_pool    any thread, any number at once
+ *   weir_txn     one thread at a time; the one that weir_pool_auto() returns: any thread
+ *   weir_token   any thread
+ *   weir_error, options: their owner; the library keeps no pointer to them after a call returns
+ *
+ * Nothing here may be used in a child after fork(): every call returns WEIR_FORKED, and the file must
+ * not be opened again by the child before it calls exec.
+ */
+#ifndef WEIR_POOL_H
+#define WEIR_POOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <weir/error.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+typedef struct weir_pool weir_pool; /* an open database; opaque */
+typedef struct weir_txn weir_txn;   /* a transaction; opaque */
+
+/* UTF-8 text that somebody else owns: pointer and length in bytes, no terminating NUL needed. A NUL
+ * byte inside is an error wherever text is stored. {NULL, 0} means "none". */
+typedef struct weir_text {
+  const char *ptr; /* the bytes */
+  size_t len;      /* how many */
+} weir_text;
+
+/* Text from a string literal, usable in initializers. */
+#define WEIR_TEXT(literal)                                                                                   \
+  { (literal), sizeof(literal) - 1 }
+
+/* Text from a NUL-terminated string; NULL gives the empty text. */
+static inline weir_text weir_str(const char *string) {
+  weir_text text;
+  text.ptr = string;
+  text.len = string ? strlen(string) : 0;
+  return text;
+}
+
+/* ---- Opening and closing ---------------------------------------------------------------------- */
+
+/* How a pool gives access to its database. */
+typedef enum weir_mode {
+  WEIR_MODE_DEFAULT = 0, /* WEIR_POOL for files, WEIR_SINGLE for ":memory:" */
+  WEIR_SINGLE = 1,
+  WEIR_POOL = 2
+} weir_mode;
+
+/* What a commit survives. */
+typedef enum weir_durability {
+  WEIR_DURABILITY_DEFAULT = 0, /* WEIR_NORMAL */
+  WEIR_NORMAL = 1,   /* synchronous=NORMAL: a commit survives a crash of the process; a power cut may
+                        lose the latest commits, never their order, and never corrupts */
+  WEIR_FULL_SYNC = 2 /* synchronous=FULL: a commit survives a power cut */
+} weir_durability;
+
+/*
+ * Hooks by which a layer above the pool keeps state of its own in every connection (functions, caches). The
+ * struct must outlive the pool; its address also tells whose pool it is, see weir_pool_data. The hooks run on
+ * whichever thread opens or closes the connection, while no other has it, and with no lock held.
+ *
+ *   connect     after all pragmas are set. May set *local. A failure closes the connection again.
+ *   disconnect  before the connection is closed. `local` is what connect stored.
+ */
+typedef struct weir_pool_hooks {
+  int (*connect)(struct sqlite3 *db, void **local, void *data, weir_error *err);
+  void (*disconnect)(void *local, void *data);
+} weir_pool_hooks;
+
+/* Options of weir_pool_open. Start from WEIR_POOL_OPTIONS_INIT; zero means the default. */
+typedef struct weir_pool_options {
+  size_t size;                  /* sizeof(weir_pool_options), set by WEIR_POOL_OPTIONS_INIT */
+  weir_mode mode;               /* default: WEIR_POOL for files, WEIR_SINGLE for ":memory:" */
+  weir_durability durability;   /* default: WEIR_NORMAL */
+  unsigned readers;             /* reader connections in pool mode, 1 to 64; default 4 */
+  int read_only;                /* 1: open an existing file for reading; writes return WEIR_READONLY */
+  int busy_timeout_ms;          /* wait for locks of other processes; default 5000; negative: none */
+  int acquire_timeout_ms;       /* wait for a connection or the lane; default 5000; negative: none */
+  int close_timeout_ms;         /* weir_pool_close waits this long before it interrupts; default 5000 */
+  int cache_kib;                /* page cache per connection in KiB; default 2048 */
+  unsigned statements;          /* cached statements per connection; default 64 */
+  unsigned queue_max;           /* writes, and asynchronous reads, that may wait; default 65536 */
+  unsigned checkpoint_pages;    /* WAL pages since the last checkpoint that start one; default 1000 */
+  int numbered;                 /* 1: number write transactions, see weir_txn_rev */
+  const weir_pool_hooks *hooks; /* or NULL. Not copied */
+  void *data;                   /* handed to the hooks; see weir_pool_data */
+} weir_pool_options;
+
+#define WEIR_POOL_OPTIONS_INIT                                                                               \
+  {                                                                                                          \
+    sizeof(weir_pool_options), WEIR_MODE_DEFAULT, WEIR_DURABILITY_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,     \
+        NULL, NULL                                                                                           \
+  }
+
+/*
+ * Opens (and creates, unless read_only) the SQLite database at `path` and returns it in *out. `path` is a
+ * file name, a "file:" URI, or ":memory:". Every connection gets WAL (files), the durability's
+ * `synchronous`, busy_timeout, foreign_keys=on, trusted_schema=off, the defensive flag,
+ * wal_autocheckpoint=0 and mmap_size=0; docs/storage.md says why.
+ *
+ * The pool opens one connection here and the others when they are first needed. One open pool per
+ * file and process, told by the file's device and inode.
+ *
+ * Errors: WEIR_INVALID (NULL, empty path, option out of range, ":memory:" in pool mode, a URI with
+ * cache=shared), WEIR_EXISTS (this process has the file open: share that handle), WEIR_FORKED (the
+ * file was open when this process was forked), WEIR_BUSY (another process kept the file locked for
+ * busy_timeout_ms), WEIR_NOT_FOUND, WEIR_READONLY, WEIR_CORRUPT, WEIR_FULL, WEIR_IO, WEIR_NOMEM. On
+ * error *out is NULL and nothing needs closing.
+ */
+WEIR_API int weir_pool_open(weir_pool **out, const char *path, const weir_pool_options *options,
+                            weir_error *err) WEIR_CHECKED;
+
+/*
+ * Closes the pool: refuses new work with WEIR_CLOSED, waits up to close_timeout_ms for transactions in
+ * progress and queued writes, cancels the writes that are still queued and interrupts reads that
+ * still run, closes the readers, checkpoints, and closes the writing connection last. NULL is a no-op.
+ *
+ * Errors: WEIR_MISUSE (the calling thread is inside a transaction of this pool, or a weir_async is still
+ * open on it: nothing was closed), WEIR_BUSY (a transaction did not end: the pool stays closing, and may be
+ * closed again once it has), WEIR_CLOSED (another thread is closing it). After WEIR_OK, or an error other
+ * than these, the handle is gone. In a forked child it only releases memory, and returns WEIR_FORKED.
+ */
+WEIR_API int weir_pool_close(weir_pool *pool, weir_error *err);
+
+/* The `data` of the options if the pool was opened with these `hooks`, else NULL. Any thread. */
+WEIR_API void *weir_pool_data(const weir_pool *pool, const weir_pool_hooks *hooks);
+
+/* The mode in which the pool works (never WEIR_MODE_DEFAULT). Any thread. */
+WEIR_API weir_mode weir_pool_mode(const weir_pool *pool);
+
+/* ---- Transactions ------------------------------------------------------------------------------ */
+
+/*
+ * The automatic transaction of the pool: pass it where a weir_txn is wanted and none is at hand, and
+ * the call runs as a transaction of its own. It never ends, holds nothing, and may be used by any number of
+ * threads. Called on a thread that is inside a transaction of the same pool it means that transaction.
+ */
+WEIR_API weir_txn *weir_pool_auto(weir_pool *pool);
+
+/* Cancels waits and reads from another thread, see weir_cancel. Zero it before use; it must outlive
+ * the calls it is given to. */
+typedef struct weir_token {
+  int canceled; /* private */
+} weir_token;
+
+/* Options of one transaction. Start from WEIR_TXN_OPTIONS_INIT; NULL or zero means the default. */
+typedef struct weir_txn_options {
+  size_t size;       /* sizeof(weir_txn_options) */
+  int timeout_ms;    /* wait to be admitted; default: the pool's acquire_timeout_ms; negative: no wait */
+  int deadline_ms;   /* for a read: from the call to its end; 0: none. A write that has begun is never cut */
+  weir_token *token; /* or NULL */
+  const char *label; /* or NULL: static text that names the transaction in diagnostics */
+} weir_txn_options;
+
+#define WEIR_TXN_OPTIONS_INIT                                                                                \
+  { sizeof(weir_txn_options), 0, 0, NULL, NULL }
+
+/*
+ * The work of a transaction. Return WEIR_OK to keep it, a negative code to end it without a trace; that code,
+ * with the detail left in `err`, is what the caller of weir_read or weir_write gets. `err` is never NULL.
+ *
+ * A write function may be run more than once, and on another thread than its caller's, before its transaction
+ * is committed. So it must derive everything from its arguments and the database, and its effects outside the
+ * database must bear repetition. It must not commit or roll back by itself, and must not keep `txn`.
+ */
+typedef int (*weir_txn_fn)(weir_txn *txn, void *data, weir_error *err);
+
+/*
+ * Runs `fn` inside one read snapshot: everything it reads is of one moment. It runs on the calling thread.
+ *
+ * `in` is weir_pool_auto(), or a transaction in progress: then `fn` runs inside that one (a read nested in a
+ * read sees the same snapshot; nested in a write it sees the write so far), and `options` are not looked at.
+ *
+ * Errors: what `fn` returned; WEIR_BUSY (not admitted in time), WEIR_CANCELED, WEIR_TIMEOUT (deadline),
+ * WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM, WEIR_IO, WEIR_CORRUPT.
+ */
+WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
+                       weir_error *err);
+
+/*
+ * Runs `fn` as one write transaction and returns once it is committed, or has left no trace. Writes go one
+ * after another through the pool's write lane.
+ *
+ * Inside a write transaction (`in`, or the calling thread's own) `fn` joins it behind a savepoint: if it
+ * fails, its own changes are undone and the outer function decides. Inside a read: WEIR_MISUSE, at once.
+ *
+ * Errors: what `fn` returned; WEIR_BUSY (lane or file lock not had in time, or queue full), WEIR_CANCELED
+ * (while it waited), WEIR_CONSTRAINT, WEIR_FULL, WEIR_IO, WEIR_INDETERMINATE (a sync failed), WEIR_READONLY,
+ * WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM.
+ */
+WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
+                        weir_error *err);
+
+/*
+ * Begins a read snapshot that lasts until weir_snapshot_end, and returns it in *out. It holds one reader
+ * connection (in single mode: the only one, so writes wait). May be used and ended by another thread than the
+ * one that began it, one at a time. The snapshot is fixed when this returns.
+ *
+ * Errors: as weir_read; WEIR_MISUSE inside a transaction of the same pool. On error *out is NULL.
+ */
+WEIR_API int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options *options,
+                                 weir_error *err) WEIR_CHECKED;
+
+/* Ends a snapshot and returns its connection. NULL is a no-op. WEIR_MISUSE for any other kind of transaction;
+ * WEIR_FORKED in a child. */
+WEIR_API int weir_snapshot_end(weir_txn *txn, weir_error *err);
+
+/*
+ * Cancels every transaction of `pool` that was given `token`: those that wait return WEIR_CANCELED, reads
+ * that run are interrupted and return it too, writes that run are left alone. Later uses of the token are
+ * canceled at once. Any thread.
+ */
+WEIR_API int weir_cancel(weir_pool *pool, weir_token *token);
+
+/* ---- Inside a transaction ---------------------------------------------------------------------- */
+
+/*
+ * Returns in *out the statement for `sql` from the connection's cache, prepared if need be, reset and with
+ * nothing bound. Only the caller has it, until weir_txn_release or the end of the transaction, whichever is
+ * first; bind and step it with SQLite's own functions. The text is the key of the cache; only its first
+ * statement may be there. Not for weir_pool_auto().
+ *
+ * Errors: WEIR_SQL (syntax, unknown table; the offset is in the message), WEIR_MISUSE (a statement that
+ * writes in a read transaction; transaction control, ATTACH, or a pragma that changes the connection; no
+ * transaction), WEIR_NOMEM.
+ */
+WEIR_API int weir_txn_prepare(weir_txn *txn, weir_text sql, struct sqlite3_stmt **out,
+                              weir_error *err) WEIR_CHECKED;
+
+/* Gives a statement of weir_txn_prepare back early: resets it, clears its bindings. NULL is a no-op. */
+WEIR_API void weir_txn_release(weir_txn *txn, struct sqlite3_stmt *statement);
+
+/* Runs one or more statements without parameters (DDL, say) to their end, ignoring rows. Errors: as
+ * weir_txn_prepare. */
+WEIR_API int weir_txn_exec(weir_txn *txn, const char *sql, weir_error *err);
+
+/*
+ * Translates the SQLite code `sqlite_code`, which a call on a statement of `txn` has just returned, into a
+ * weir code, and copies SQLite's message into `err`. SQLITE_OK, SQLITE_ROW and SQLITE_DONE give WEIR_OK.
+ */
+WEIR_API int weir_txn_check(weir_txn *txn, int sqlite_code, weir_error *err);
+
+/* The connection behind `txn`, for SQLite functions that need it. Owned by the pool; valid until the
+ * transaction ends. NULL for weir_pool_auto(). */
+WEIR_API struct sqlite3 *weir_txn_db(weir_txn *txn);
+
+/* What the connect hook stored for this connection. */
+WEIR_API void *weir_txn_local(weir_txn *txn);
+
+/* How often something written on this connection was rolled back. A cache in weir_txn_local that holds what a
+ * write transaction has seen is stale once this number has changed. */
+WEIR_API uint64_t weir_txn_rollbacks(const weir_txn *txn);
+
+/* The pool of `txn`. */
+WEIR_API weir_pool *weir_txn_pool(const weir_txn *txn);
+
+/* 1 inside a write transaction, else 0. */
+WEIR_API int weir_txn_writes(const weir_txn *txn);
+
+/*
+ * The number (rev) of this write transaction, for pools opened with `numbered`. Numbers are given to write
+ * transactions that ask for one, in commit order, without gaps, and are kept in the one-row table weir_commit
+ * of the file, so that several processes agree. The first call in a transaction assigns it. In a read
+ * transaction: the number of the last commit in the snapshot.
+ *
+ * Errors: WEIR_MISUSE (pool not numbered, or weir_pool_auto()), WEIR_IO, WEIR_CORRUPT.
+ */
+WEIR_API int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err);
+
+/* ---- Watching ------------------------------------------------------------------------------------ */
+
+/* Counters of a pool. All are totals since it was opened, but for those marked "now". */
+typedef struct weir_pool_stats {
+  unsigned readers_open;    /* now: reader connections open */
+  unsigned readers_in_use;  /* now: of these, lent to a transaction */
+  unsigned readers_waiting; /* now: transactions that wait for one */
+  unsigned writes_queued;   /* now: writes that wait for the lane */
+  uint64_t reads;           /* read transactions ended */
+  uint64_t read_waits;      /* of these, had to wait */
+  uint64_t commits;         /* COMMITs that succeeded */
+  uint64_t writes;          /* write functions whose transaction was committed */
+  uint64_t rollbacks;       /* write transactions rolled back */
+  uint64_t busy;          /* SQLITE_BUSY seen at BEGIN (another process, or a reader recovering the index) */
+  uint64_t replaced;      /* connections closed because they could not be cleaned */
+  uint64_t wal_pages;     /* now: pages in the WAL after the last commit here */
+  uint64_t checkpoints;   /* checkpoints run */
+  uint64_t checkpoint_us; /* microseconds spent in them */
+} weir_pool_stats;
+
+/* Fills *out. `size` is sizeof(weir_pool_stats). Cheap; any thread. Errors: WEIR_INVALID, WEIR_FORKED. */
+WEIR_API int weir_pool_stats_get(weir_pool *pool, weir_pool_stats *out, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* WEIR_POOL_H */

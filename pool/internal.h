@@ -1,0 +1,219 @@
+/*
+ * What the files of pool/ share. Not for other directories.
+ *
+ * Locks, each a leaf: no thread holds two of them, and none is held while user code or SQLite runs.
+ *
+ *   registry.lock       the table of open files (pool/registry.c)
+ *   weir_pool.lock      slots, waiters and the life of the pool (below)
+ *   weir__lane.lock     the queue of writes and who drives (pool/lane.c)
+ *   weir__readers.lock  the queue of asynchronous reads (pool/readers.c)
+ *   weir__port.lock     completions on their way to a loop (pool/async.c)
+ */
+#ifndef WEIR_POOL_INTERNAL_H
+#define WEIR_POOL_INTERNAL_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+
+#include <weir/pool.h>
+
+#include "clock.h"
+#include "job.h"
+#include "statements.h"
+
+#define WEIR__READERS_MAX 64
+
+/* ---- Transactions and connections -------------------------------------------------------------- */
+
+enum weir__kind { WEIR__TXN_NONE, WEIR__TXN_AUTO, WEIR__TXN_READ, WEIR__TXN_WRITE };
+
+/* A connection is in one transaction at a time, so it holds the one it can be in. The pool holds its
+ * automatic one, which has no connection. Used by the thread that has the lease. */
+struct weir_txn {
+  weir_pool *pool;
+  struct weir__conn *conn; /* NULL: automatic */
+  struct weir__slot *slot; /* of a snapshot: what to give back */
+  enum weir__kind kind;
+  int cut;              /* the code for which the progress handler ended a read, or 0 */
+  int64_t rev;          /* of a write: its number, once asked for; else 0 */
+  weir_token *token;    /* or NULL */
+  uint64_t deadline_ns; /* 0: none */
+  const char *label;    /* or NULL */
+};
+
+/* One SQLite connection. Whoever leases its slot has it to itself. */
+typedef struct weir__conn {
+  weir_pool *pool;
+  sqlite3 *db;
+  weir__statements statements;
+  sqlite3_stmt *begin_read, *begin_write, *commit, *rollback; /* the pool's own, prepared once */
+  sqlite3_stmt *savepoint, *rollback_to, *release;
+  sqlite3_stmt *touch; /* reads one page, which fixes a snapshot */
+  void *local;         /* what the connect hook stored */
+  uint64_t reads;      /* ended since the slot was lent */
+  uint64_t rollbacks;  /* see weir_txn_rollbacks */
+  int wal_pages;       /* pages in the WAL after the last commit here */
+  int trusted;         /* the pool itself prepares: the authorizer looks away */
+  int broken;          /* could not be cleaned, or a sync failed: close it on return */
+  struct weir_txn txn;
+} weir__conn;
+
+enum weir__role { WEIR__READER, WEIR__WRITER };
+
+/* Opens and sets up a connection (pool/connection.c). On error *out is NULL. */
+int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, weir_error *err);
+
+/* Closes it, whatever state it is in. NULL is a no-op. */
+void weir__conn_close(weir__conn *conn);
+
+/* Steps one of the connection's own statements to its end and resets it. Returns SQLite's code, SQLITE_OK for
+ * success. */
+int weir__conn_run(weir__conn *conn, sqlite3_stmt *statement);
+
+/* Prepares and runs `sql` with the authorizer off. */
+int weir__conn_exec(weir__conn *conn, const char *sql, weir_error *err);
+
+/* Translates a SQLite code into a weir code and describes it, with what was being done, in err. */
+int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char *doing);
+
+/* The weir code for SQLite's extended code. */
+int weir__sqlite_code(int sqlite_code);
+
+/* Runs a read transaction on a leased connection (pool/txn.c). */
+int weir__run_read(weir__conn *conn, const weir__job *job);
+
+/* Runs a write transaction on the lane's connection; sets job->rev (pool/txn.c). Returns the result, with the
+ * detail in job->error. */
+int weir__run_write(weir__conn *conn, weir__job *job);
+
+/* ---- Slots: the bounded right to use a connection (pool/slots.c) -------------------------------- */
+
+/* A permit together with the connection it keeps. Fields guarded by weir_pool.lock, but for `conn`, which
+ * belongs to the holder of the lease. */
+typedef struct weir__slot {
+  weir__conn *conn; /* opened when first needed; NULL before that and after a replacement */
+  enum weir__role role;
+  int leased;
+  pthread_t owner;         /* while leased: who is inside the transaction */
+  struct weir__slot *next; /* in the free list */
+} weir__slot;
+
+/* Someone who waits for a slot; lives on the waiter's stack while it is in the list. */
+typedef struct weir__waiter {
+  struct weir__waiter *prev, *next;
+  pthread_cond_t wake;
+  pthread_t thread;
+  uint64_t since_ns;
+  const weir_token *token; /* or NULL */
+  weir__slot *granted;     /* set by a direct hand-off */
+} weir__waiter;
+
+/* How weir__slot_acquire waits. */
+typedef struct weir__admission {
+  uint64_t timeout_ns; /* 0: do not wait */
+  const weir_token *token;
+  int draining; /* 1: admitted although the pool is closing (work that was queued before) */
+} weir__admission;
+
+/*
+ * Leases a slot with an open connection. Fair by bounded wait: a slot that is free goes to a running thread,
+ * unless the first waiter has waited WEIR__FAIR_NS; from then on slots are handed over in order. Errors:
+ * WEIR_BUSY (timeout), WEIR_CANCELED, WEIR_CLOSED, and those of weir__conn_open.
+ */
+int weir__slot_acquire(weir_pool *pool, const weir__admission *how, weir__slot **out, weir_error *err);
+
+/* Leases the lane's own slot of pool mode. Only the lane's driver calls this, so it never waits. */
+int weir__slot_acquire_writer(weir_pool *pool, weir__slot **out, weir_error *err);
+
+/* Gives a lease back; a broken connection is closed first. */
+void weir__slot_release(weir_pool *pool, weir__slot *slot);
+
+/* The transaction that the calling thread is inside of, or NULL. */
+weir_txn *weir__slot_own(weir_pool *pool);
+
+/* Wakes those who wait with `token`. */
+void weir__slots_cancel(weir_pool *pool, const weir_token *token);
+
+/* ---- The pool ------------------------------------------------------------------------------------- */
+
+typedef struct weir__lane {
+  pthread_mutex_t lock; /* guards everything below */
+  weir__jobs queue;
+  int driven;          /* some thread drives the lane */
+  int handed;          /* the lane's thread has been given it, and has not taken it yet */
+  int checkpoint_due;  /* for the lane's thread, before the next job */
+  int checkpoint_mark; /* wal_pages at the last checkpoint */
+  int closing;         /* no new jobs */
+  int stop;            /* the lane's thread is to end */
+  int started;         /* the lane's thread exists */
+  pthread_t thread;
+  pthread_cond_t wake; /* handed or stop */
+  pthread_cond_t idle; /* driven became 0 while closing */
+  uint64_t commits, rollbacks, busy, wal_pages, checkpoints, checkpoint_us; /* see weir_pool_stats */
+} weir__lane;
+
+typedef struct weir__readers {
+  pthread_mutex_t lock; /* guards everything below */
+  weir__jobs queue;
+  unsigned idle; /* threads that wait on `wake` */
+  int stop;
+  unsigned count; /* threads that exist */
+  pthread_t threads[WEIR__READERS_MAX];
+  pthread_cond_t wake; /* a job was queued, or stop */
+} weir__readers;
+
+struct weir_pool {
+  /* Fixed once opened. */
+  char *path;
+  weir_pool_options options; /* every default filled in */
+  int memory;                /* the database is in memory */
+  unsigned fork_generation;  /* see registry.h */
+  struct weir__file *file;   /* its entry in the registry, or NULL */
+  pthread_condattr_t monotonic;
+  weir_txn automatic;
+
+  int interrupt; /* atomic: running reads end with WEIR_CLOSED */
+
+  pthread_mutex_t lock;                    /* guards everything below */
+  weir__slot slots[WEIR__READERS_MAX + 1]; /* in pool mode the last one is the lane's */
+  unsigned slot_count;
+  weir__slot *writer;    /* pool mode: the lane's slot; NULL in single mode and when read-only */
+  weir__slot *free;      /* LIFO, so that few connections stay warm */
+  weir__waiter *waiters; /* FIFO (utlist) */
+  unsigned waiting;
+  unsigned in_use;                      /* leased slots of the free list's kind */
+  unsigned ports;                       /* weir_async handles */
+  int closing;                          /* no new transactions */
+  int expired;                          /* closing, and its deadline has passed: waiters give up */
+  int closer;                           /* a thread is inside weir_pool_close */
+  pthread_cond_t returned;              /* a slot was given back while closing */
+  uint64_t reads, read_waits, replaced; /* see weir_pool_stats */
+  unsigned open;                        /* connections open */
+
+  weir__lane lane;
+  weir__readers readers;
+};
+
+/* WEIR_FORKED (with the detail in err) if this process is a fork of the one that opened the pool. */
+int weir__pool_check(const weir_pool *pool, weir_error *err);
+
+/* Starts the lane's thread unless it runs (pool/lane.c). Errors: WEIR_NOMEM. */
+int weir__lane_start(weir_pool *pool, weir_error *err);
+
+/* Refuses new jobs; waits until `deadline_ns` for the lane to be idle, then ends those still queued. 1 if it
+ * is idle. */
+int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns);
+
+/* Ends and joins the lane's thread. The lane must be idle. */
+void weir__lane_stop(weir_pool *pool);
+
+/* ---- For pool/async.c ------------------------------------------------------------------------------- */
+
+/* Counts one more weir_async on the pool and sees that reader threads run. Errors: WEIR_CLOSED, WEIR_FORKED,
+ * WEIR_NOMEM. */
+int weir__pool_port_open(weir_pool *pool, weir_error *err);
+
+/* Counts one less. */
+void weir__pool_port_close(weir_pool *pool);
+
+#endif

@@ -1,0 +1,23 @@
+/* The FIFO of jobs; see job.h. */
+#include <utlist.h>
+
+#include "job.h"
+
+void weir__jobs_push(weir__jobs *jobs, weir__job *job) {
+  job->state = WEIR__JOB_QUEUED;
+  DL_APPEND(jobs->head, job);
+  jobs->count++;
+}
+
+void weir__jobs_remove(weir__jobs *jobs, weir__job *job) {
+  DL_DELETE(jobs->head, job);
+  jobs->count--;
+}
+
+weir__job *weir__jobs_pop(weir__jobs *jobs) {
+  weir__job *job = jobs->head;
+  if (job) {
+    weir__jobs_remove(jobs, job);
+  }
+  return job;
+}

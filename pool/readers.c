@@ -1,0 +1,141 @@
+/*
+ * The reader threads; see readers.h.
+ *
+ * A thread that finds more work keeps its lease for up to LEASE_NS, so that a burst of small reads does not
+ * pay admission one by one; each read has a transaction of its own all the same. In single mode one thread is
+ * enough, since there is one connection.
+ */
+#include <string.h>
+
+#include "internal.h"
+#include "readers.h"
+
+/* How long a thread keeps a lease while there is work. Shorter than the time after which waiters are not
+ * passed any more. */
+#define LEASE_NS (100u * WEIR__NS_PER_US)
+
+typedef struct lease {
+  weir__slot *slot; /* or NULL */
+  uint64_t until_ns;
+} lease;
+
+static void give_back(weir_pool *pool, lease *held) {
+  if (held->slot) {
+    weir__slot_release(pool, held->slot);
+    held->slot = NULL;
+  }
+}
+
+static void run(weir_pool *pool, weir__job *job, lease *held) {
+  uint64_t now = weir__now_ns();
+  int rc = WEIR_OK;
+  if (held->slot && now >= held->until_ns) {
+    give_back(pool, held);
+  }
+  if (!held->slot) {
+    int timeout_ms = pool->options.acquire_timeout_ms;
+    weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
+                           .token = job->token,
+                           .draining = 1};
+    if (job->deadline_ns && how.timeout_ns) {
+      uint64_t left = job->deadline_ns > now ? job->deadline_ns - now : 1;
+      how.timeout_ns = how.timeout_ns < left ? how.timeout_ns : left;
+    }
+    rc = weir__slot_acquire(pool, &how, &held->slot, job->error);
+    held->until_ns = now + LEASE_NS;
+  }
+  if (rc == WEIR_OK) {
+    rc = weir__run_read(held->slot->conn, job);
+    if (held->slot->conn->broken) {
+      give_back(pool, held);
+    }
+  }
+  job->rc = rc;
+}
+
+static void *reader_main(void *data) {
+  weir_pool *pool = data;
+  weir__readers *readers = &pool->readers;
+  lease held = {NULL, 0};
+  (void)pthread_mutex_lock(&readers->lock);
+  for (;;) {
+    weir__job *job = weir__jobs_pop(&readers->queue);
+    if (job) {
+      job->state = WEIR__JOB_RUNNING;
+      (void)pthread_mutex_unlock(&readers->lock);
+      run(pool, job, &held);
+      job->finish(job);
+      (void)pthread_mutex_lock(&readers->lock);
+    } else if (held.slot) { /* never wait with a lease */
+      (void)pthread_mutex_unlock(&readers->lock);
+      give_back(pool, &held);
+      (void)pthread_mutex_lock(&readers->lock);
+    } else if (readers->stop) {
+      break;
+    } else {
+      readers->idle++;
+      (void)pthread_cond_wait(&readers->wake, &readers->lock);
+      readers->idle--;
+    }
+  }
+  (void)pthread_mutex_unlock(&readers->lock);
+  return NULL;
+}
+
+int weir__readers_start(weir_pool *pool, weir_error *err) {
+  weir__readers *readers = &pool->readers;
+  unsigned wanted = pool->options.mode == WEIR_SINGLE ? 1 : pool->options.readers;
+  int failed = 0;
+  (void)pthread_mutex_lock(&readers->lock);
+  while (readers->count < wanted && !failed) {
+    failed = pthread_create(&readers->threads[readers->count], NULL, reader_main, pool);
+    readers->count += failed ? 0 : 1;
+  }
+  int any = readers->count > 0;
+  (void)pthread_mutex_unlock(&readers->lock);
+  return any ? WEIR_OK : weir_fail(err, WEIR_NOMEM, "cannot start a thread: %s", strerror(failed));
+}
+
+int weir__readers_submit(weir_pool *pool, weir__job *job) {
+  weir__readers *readers = &pool->readers;
+  int rc = WEIR_OK;
+  (void)pthread_mutex_lock(&readers->lock);
+  if (readers->stop) {
+    rc = weir_fail(job->error, WEIR_CLOSED, "the pool is closed or closing");
+  } else if (readers->queue.count >= pool->options.queue_max) {
+    rc = weir_fail(job->error, WEIR_BUSY, "%u reads wait already: read less at once, or raise queue_max",
+                   readers->queue.count);
+  } else {
+    weir__jobs_push(&readers->queue, job);
+    if (readers->idle) {
+      (void)pthread_cond_signal(&readers->wake);
+    }
+  }
+  (void)pthread_mutex_unlock(&readers->lock);
+  return rc;
+}
+
+int weir__readers_remove(weir_pool *pool, weir__job *job) {
+  weir__readers *readers = &pool->readers;
+  (void)pthread_mutex_lock(&readers->lock);
+  int queued = job->state == WEIR__JOB_QUEUED;
+  if (queued) {
+    weir__jobs_remove(&readers->queue, job);
+    job->state = WEIR__JOB_NONE;
+  }
+  (void)pthread_mutex_unlock(&readers->lock);
+  return queued;
+}
+
+void weir__readers_stop(weir_pool *pool) {
+  weir__readers *readers = &pool->readers;
+  (void)pthread_mutex_lock(&readers->lock);
+  readers->stop = 1;
+  unsigned count = readers->count;
+  readers->count = 0;
+  (void)pthread_cond_broadcast(&readers->wake);
+  (void)pthread_mutex_unlock(&readers->lock);
+  for (unsigned i = 0; i < count; i++) {
+    (void)pthread_join(readers->threads[i], NULL); /* cannot fail: they are ours, and joined once */
+  }
+}

@@ -1,0 +1,25 @@
+/*
+ * The reader threads: they run asynchronous reads, each with a leased connection and a snapshot of its own.
+ * They are started when the first weir_async is made, and are the pool's own: libuv's worker pool is shared
+ * with file system and DNS calls, so a wait for a connection in it could deadlock the program.
+ */
+#ifndef WEIR_POOL_READERS_H
+#define WEIR_POOL_READERS_H
+
+#include "job.h"
+
+/* Starts the threads unless they run. Errors: WEIR_NOMEM. */
+int weir__readers_start(weir_pool *pool, weir_error *err);
+
+/* Queues an asynchronous read. WEIR_OK: job->finish will be called once, on a reader thread. Errors:
+ * WEIR_BUSY (queue full), WEIR_CLOSED. */
+int weir__readers_submit(weir_pool *pool, weir__job *job);
+
+/* Takes a job out of the queue: 1 and the job is the caller's again (finish is not called), 0 if it is not
+ * queued any more. */
+int weir__readers_remove(weir_pool *pool, weir__job *job);
+
+/* Refuses new jobs, runs those queued, joins the threads. */
+void weir__readers_stop(weir_pool *pool);
+
+#endif

@@ -1,0 +1,104 @@
+/* The registry of open files; see registry.h. A list: a process has few stores open. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <utlist.h>
+
+#include "registry.h"
+
+struct weir__file {
+  dev_t device;
+  ino_t inode;
+  unsigned generation; /* of the process that opened it */
+  struct weir__file *next;
+};
+
+static struct {
+  pthread_mutex_t lock; /* guards files */
+  struct weir__file *files;
+  unsigned generation; /* atomic: raised in each child */
+  pthread_once_t once;
+  int failed; /* the fork handlers could not be installed */
+} registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+
+/* The lock is held across fork(), so that the child finds the list whole. */
+static void before_fork(void) {
+  (void)pthread_mutex_lock(&registry.lock);
+}
+
+static void after_fork_in_parent(void) {
+  (void)pthread_mutex_unlock(&registry.lock);
+}
+
+static void after_fork_in_child(void) {
+  __atomic_add_fetch(&registry.generation, 1, __ATOMIC_RELAXED);
+  (void)pthread_mutex_unlock(&registry.lock);
+}
+
+static void install(void) {
+  registry.failed = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) != 0;
+}
+
+int weir__registry_start(weir_error *err) {
+  if (pthread_once(&registry.once, install) != 0 || registry.failed) {
+    return weir_fail(err, WEIR_NOMEM, "cannot install fork handlers");
+  }
+  return WEIR_OK;
+}
+
+unsigned weir__fork_generation(void) {
+  return __atomic_load_n(&registry.generation, __ATOMIC_RELAXED);
+}
+
+int weir__registry_add(const char *path, struct weir__file **out, weir_error *err) {
+  *out = NULL;
+  struct stat status;
+  if (stat(path, &status) != 0) { /* never open(): closing it again would drop SQLite's locks */
+    int code = weir_fail(err, WEIR_IO, "cannot look at '%s': %s", path, strerror(errno));
+    if (err) {
+      err->system_errno = errno;
+    }
+    return code;
+  }
+  struct weir__file *file = calloc(1, sizeof(*file));
+  if (!file) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory");
+  }
+  file->device = status.st_dev;
+  file->inode = status.st_ino;
+  file->generation = weir__fork_generation();
+
+  (void)pthread_mutex_lock(&registry.lock);
+  struct weir__file *other = registry.files;
+  while (other && (other->device != file->device || other->inode != file->inode)) {
+    other = other->next;
+  }
+  int foreign = other && other->generation != file->generation;
+  if (!other) {
+    LL_PREPEND(registry.files, file);
+  }
+  (void)pthread_mutex_unlock(&registry.lock);
+
+  if (!other) {
+    *out = file;
+    return WEIR_OK;
+  }
+  free(file);
+  return foreign
+             ? weir_fail(err, WEIR_FORKED, "'%s' was open when this process was forked: call exec first",
+                         path)
+             : weir_fail(err, WEIR_EXISTS, "'%s' is already open in this process: share that handle", path);
+}
+
+void weir__registry_remove(struct weir__file *file) {
+  if (!file) {
+    return;
+  }
+  (void)pthread_mutex_lock(&registry.lock);
+  LL_DELETE(registry.files, file);
+  (void)pthread_mutex_unlock(&registry.lock);
+  free(file);
+}

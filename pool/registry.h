@@ -1,0 +1,28 @@
+/*
+ * The files that this process has open as pools, and how often it has been forked: the library's only global
+ * state. SQLite's POSIX locks belong to the process, so one file must be one pool; and they do not pass to a
+ * child, so a child must use neither the pools nor the files that its parent had open.
+ */
+#ifndef WEIR_POOL_REGISTRY_H
+#define WEIR_POOL_REGISTRY_H
+
+#include <weir/error.h>
+
+struct weir__file;
+
+/* Installs the fork handlers, once. To be called before anything else here. Errors: WEIR_NOMEM. */
+int weir__registry_start(weir_error *err);
+
+/* How many forks lie between that and this process: a handle is usable in the generation it was opened in. */
+unsigned weir__fork_generation(void);
+
+/*
+ * Enters the file at `path` (which exists), by device and inode. Errors: WEIR_EXISTS, WEIR_FORKED (a parent
+ * had it open), WEIR_IO, WEIR_NOMEM.
+ */
+int weir__registry_add(const char *path, struct weir__file **out, weir_error *err);
+
+/* Takes it out again. NULL is a no-op. */
+void weir__registry_remove(struct weir__file *file);
+
+#endif

@@ -1,0 +1,531 @@
+/*
+ * Transactions: running functions inside them, nesting, snapshots, and what can be done within one.
+ *
+ * Invariant: a connection goes back to its slot with no statement in use, no open transaction and no snapshot
+ * held. If that cannot be had, it is marked broken, and the slot closes it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+#include "lane.h"
+
+#define REV_GET "SELECT rev FROM weir_commit"
+#define REV_SET "UPDATE weir_commit SET rev=?1"
+
+/* ---- Beginning and ending on a connection -----------------------------------------------------------------
+ */
+
+/* Resets every statement of the connection, also those that user code prepared by itself, and sees that
+ * SQLite holds nothing any more. */
+static void clean(weir__conn *conn) {
+  weir__statements_put_since(&conn->statements, NULL);
+  if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
+    for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(conn->db, stmt)) != NULL;) {
+      (void)sqlite3_reset(stmt); /* repeats the error of its last step */
+    }
+    if (!sqlite3_get_autocommit(conn->db)) {
+      (void)weir__conn_run(conn, conn->rollback); /* judged by what it leaves */
+    }
+    if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
+      conn->broken = 1;
+    }
+  }
+  conn->txn.kind = WEIR__TXN_NONE;
+}
+
+static int begin(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
+  weir_txn *txn = &conn->txn;
+  txn->kind = kind;
+  txn->slot = NULL;
+  txn->cut = 0;
+  txn->rev = 0;
+  txn->token = job->token;
+  txn->deadline_ns = job->deadline_ns;
+  txn->label = job->label;
+  if (kind == WEIR__TXN_READ && job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
+    return weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
+  }
+  if (kind == WEIR__TXN_READ && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
+    return weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
+  }
+  return WEIR_OK;
+}
+
+static int begin_read(weir__conn *conn, const weir__job *job) {
+  int rc = begin(conn, WEIR__TXN_READ, job);
+  if (rc == WEIR_OK) {
+    rc = weir__sqlite_fail(job->error, conn->db, weir__conn_run(conn, conn->begin_read), "beginning a read");
+  }
+  return rc;
+}
+
+static void end_read(weir__conn *conn) {
+  conn->reads++;
+  weir__statements_put_since(&conn->statements, NULL);
+  if (!sqlite3_get_autocommit(conn->db)) {
+    (void)weir__conn_run(conn, conn->commit); /* judged by what it leaves */
+  }
+  clean(conn);
+}
+
+int weir__run_read(weir__conn *conn, const weir__job *job) {
+  int rc = begin_read(conn, job);
+  if (rc == WEIR_OK) {
+    rc = job->fn(&conn->txn, job->data, job->error);
+  }
+  end_read(conn);
+  return rc;
+}
+
+/*
+ * BEGIN IMMEDIATE, so that a transaction never has to upgrade: an upgrade fails at once when someone has
+ * committed in between. Only other processes can hold the lock, and, for microseconds, a reader that found
+ * the WAL's index torn and recovers it; SQLite's own busy handler would sleep at least a millisecond for
+ * those, so the first tries follow each other quickly.
+ */
+static int begin_immediate(weir__conn *conn, weir_error *err) {
+  int timeout_ms = conn->pool->options.busy_timeout_ms;
+  uint64_t deadline = 0;
+  uint64_t pause_ns = 20 * WEIR__NS_PER_US;
+  (void)sqlite3_busy_timeout(conn->db, 0); /* always SQLITE_OK */
+  int rc = SQLITE_OK;
+  uint64_t busy = 0;
+  while ((rc = weir__conn_run(conn, conn->begin_write)) != SQLITE_OK && (rc & 0xff) == SQLITE_BUSY) {
+    busy++;
+    uint64_t now = weir__now_ns();
+    deadline = deadline ? deadline : now + (timeout_ms > 0 ? (uint64_t)timeout_ms : 0) * WEIR__NS_PER_MS;
+    if (now >= deadline) {
+      break;
+    }
+    struct timespec pause = weir__timespec(pause_ns);
+    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+    pause_ns = pause_ns < 5 * WEIR__NS_PER_MS ? pause_ns * 2 : pause_ns;
+  }
+  (void)sqlite3_busy_timeout(conn->db, timeout_ms > 0 ? timeout_ms : 0);
+  if (busy) {
+    __atomic_add_fetch(&conn->pool->lane.busy, busy, __ATOMIC_RELAXED);
+  }
+  return weir__sqlite_fail(err, conn->db, rc, "beginning a write");
+}
+
+/* Stores the transaction's number, if it asked for one, and commits. */
+static int commit(weir__conn *conn, weir_error *err) {
+  if (conn->txn.rev) {
+    sqlite3_stmt *stmt = NULL;
+    int rc = weir_txn_prepare(&conn->txn, (weir_text)WEIR_TEXT(REV_SET), &stmt, err);
+    if (rc == WEIR_OK) {
+      (void)sqlite3_bind_int64(stmt, 1, conn->txn.rev); /* cannot fail: index and type are right */
+      rc = weir_txn_check(&conn->txn, weir__conn_run(conn, stmt), err);
+      weir_txn_release(&conn->txn, stmt);
+    }
+    if (rc != WEIR_OK) {
+      return rc;
+    }
+  }
+  return weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->commit), "committing");
+}
+
+int weir__run_write(weir__conn *conn, weir__job *job) {
+  int rc = begin(conn, WEIR__TXN_WRITE, job);
+  if (rc == WEIR_OK) {
+    rc = begin_immediate(conn, job->error);
+  }
+  int begun = rc == WEIR_OK;
+  if (begun) {
+    rc = job->fn(&conn->txn, job->data, job->error);
+    weir__statements_put_since(&conn->statements, NULL);
+    if (rc >= 0 &&
+        sqlite3_get_autocommit(conn->db)) { /* and no statement must run in autocommit by accident */
+      rc = weir_fail(job->error, WEIR_SQL,
+                     "SQLite rolled the transaction back after an error that the write ignored");
+    }
+  }
+  if (begun && rc >= 0) {
+    rc = commit(conn, job->error);
+  }
+  if (rc == WEIR_OK) {
+    job->rev = conn->txn.rev;
+  } else if (begun) {
+    conn->rollbacks++;
+    conn->broken = rc == WEIR_INDETERMINATE; /* its cache may hold pages that the file does not */
+  }
+  clean(conn); /* rolls back what is not committed */
+  return rc;
+}
+
+/* Runs `fn` within the write transaction `txn`, behind a savepoint. */
+static int run_nested_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
+  weir__conn *conn = txn->conn;
+  if (sqlite3_get_autocommit(conn->db)) {
+    return weir_fail(err, WEIR_MISUSE,
+                     "the transaction was rolled back by an earlier error: return it to the caller");
+  }
+  int rc =
+      weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->savepoint), "beginning a nested write");
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  const struct weir__statement *mark = weir__statements_mark(&conn->statements);
+  rc = fn(txn, data, err);
+  if (sqlite3_get_autocommit(
+          conn->db)) { /* SQLite has rolled everything back; the outer function will be told */
+    conn->rollbacks++;
+    return rc < 0 ? rc : weir_fail(err, WEIR_SQL, "SQLite rolled the transaction back after an error");
+  }
+  if (rc >= 0) {
+    return weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->release), "ending a nested write");
+  }
+  conn->rollbacks++;
+  weir__statements_put_since(&conn->statements, mark);
+  int undone = weir__conn_run(conn, conn->rollback_to);
+  int released = weir__conn_run(conn, conn->release);
+  if (undone != SQLITE_OK || released != SQLITE_OK) {
+    /* nothing half-done may be committed: the outer function fails too */
+    (void)weir__conn_run(conn, conn->rollback);
+  }
+  return rc;
+}
+
+/* ---- Running a function
+ * ------------------------------------------------------------------------------------- */
+
+static uint64_t nanoseconds(int ms) {
+  return ms > 0 ? (uint64_t)ms * WEIR__NS_PER_MS : 0;
+}
+
+/* Fills the options' defaults in. */
+static int read_options(const weir_pool *pool, const weir_txn_options *given, weir_txn_options *out,
+                        weir_error *err) {
+  memset(out, 0, sizeof(*out));
+  if (given) {
+    if (given->size < sizeof(given->size) || given->size > sizeof(*out)) {
+      return weir_fail(err, WEIR_INVALID, "weir_txn_options.size is %zu: start from WEIR_TXN_OPTIONS_INIT",
+                       given->size);
+    }
+    memcpy(out, given, given->size);
+  }
+  if (out->deadline_ms < 0) {
+    return weir_fail(err, WEIR_INVALID, "deadline_ms is %d: give 0 for none, or milliseconds",
+                     out->deadline_ms);
+  }
+  out->timeout_ms = out->timeout_ms ? out->timeout_ms : pool->options.acquire_timeout_ms;
+  return WEIR_OK;
+}
+
+/* Checks the arguments that all calls have in common. */
+static int check_call(const weir_txn *in, weir_txn_fn fn, weir_error *err) {
+  if (!in || !fn) {
+    return weir_fail(err, WEIR_INVALID, "%s is NULL", in ? "the function" : "the transaction");
+  }
+  int rc = weir__pool_check(in->pool, err);
+  if (rc == WEIR_OK && in->kind == WEIR__TXN_NONE) {
+    rc = weir_fail(err, WEIR_MISUSE, "the transaction has ended");
+  }
+  return rc;
+}
+
+int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options, weir_error *err) {
+  weir_error ignored = WEIR_ERROR_INIT;
+  err = err ? err : &ignored;
+  int rc = check_call(in, fn, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir_txn *own = in->kind == WEIR__TXN_AUTO ? weir__slot_own(in->pool) : in;
+  if (own) {
+    return fn(own, data, err);
+  }
+  weir_txn_options chosen;
+  rc = read_options(in->pool, options, &chosen, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
+  uint64_t wait_ns = nanoseconds(chosen.timeout_ms);
+  if (chosen.deadline_ms) {
+    job.deadline_ns = weir__now_ns() + nanoseconds(chosen.deadline_ms);
+    wait_ns = wait_ns < nanoseconds(chosen.deadline_ms) ? wait_ns : nanoseconds(chosen.deadline_ms);
+  }
+  weir__slot *slot = NULL;
+  rc = weir__slot_acquire(in->pool, &(weir__admission){.timeout_ns = wait_ns, .token = chosen.token}, &slot,
+                          err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  rc = weir__run_read(slot->conn, &job);
+  weir__slot_release(in->pool, slot);
+  return rc;
+}
+
+int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options, weir_error *err) {
+  weir_error ignored = WEIR_ERROR_INIT;
+  err = err ? err : &ignored;
+  int rc = check_call(in, fn, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir_txn *own = in->kind == WEIR__TXN_AUTO ? weir__slot_own(in->pool) : in;
+  if (own && own->kind == WEIR__TXN_READ) {
+    return weir_fail(err, WEIR_MISUSE, "a write inside a read: end the read first");
+  }
+  if (own) {
+    return run_nested_write(own, fn, data, err);
+  }
+  weir_txn_options chosen;
+  rc = read_options(in->pool, options, &chosen, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
+  return weir__lane_write(in->pool, &job, nanoseconds(chosen.timeout_ms));
+}
+
+int weir_cancel(weir_pool *pool, weir_token *token) {
+  if (!pool || !token) {
+    return WEIR_INVALID;
+  }
+  int rc = weir__pool_check(pool, NULL);
+  if (rc == WEIR_OK) {
+    __atomic_store_n(&token->canceled, 1, __ATOMIC_RELEASE);
+    weir__slots_cancel(pool, token);
+    weir__lane_cancel(pool, token);
+  }
+  return rc;
+}
+
+/* ---- Snapshots
+ * ------------------------------------------------------------------------------------------------ */
+
+int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options *options, weir_error *err) {
+  if (!pool || !out) {
+    return weir_fail(err, WEIR_INVALID, "%s is NULL", pool ? "out" : "the pool");
+  }
+  *out = NULL;
+  weir_txn_options chosen;
+  int rc = weir__pool_check(pool, err);
+  if (rc == WEIR_OK) {
+    rc = read_options(pool, options, &chosen, err);
+  }
+  if (rc == WEIR_OK && weir__slot_own(pool)) {
+    rc =
+        weir_fail(err, WEIR_MISUSE, "this thread is inside a transaction already: use that, or end it first");
+  }
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir__job job = {.error = err, .label = chosen.label, .token = chosen.token};
+  if (chosen.deadline_ms) {
+    job.deadline_ns = weir__now_ns() + nanoseconds(chosen.deadline_ms);
+  }
+  weir__admission how = {.timeout_ns = nanoseconds(chosen.timeout_ms), .token = chosen.token};
+  weir__slot *slot = NULL;
+  rc = weir__slot_acquire(pool, &how, &slot, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  rc = begin_read(slot->conn, &job);
+  if (rc == WEIR_OK) { /* BEGIN alone is lazy: the first read fixes the snapshot */
+    rc = weir_txn_check(&slot->conn->txn, weir__conn_run(slot->conn, slot->conn->touch), err);
+  }
+  if (rc != WEIR_OK) {
+    end_read(slot->conn);
+    weir__slot_release(pool, slot);
+    return rc;
+  }
+  slot->conn->txn.slot = slot;
+  *out = &slot->conn->txn;
+  return WEIR_OK;
+}
+
+int weir_snapshot_end(weir_txn *txn, weir_error *err) {
+  if (!txn) {
+    return WEIR_OK;
+  }
+  int rc = weir__pool_check(txn->pool, err);
+  if (rc == WEIR_OK && (txn->kind != WEIR__TXN_READ || !txn->slot)) {
+    rc = weir_fail(err, WEIR_MISUSE, "not a snapshot of weir_snapshot_begin, or ended before");
+  }
+  if (rc == WEIR_OK) {
+    weir__slot *slot = txn->slot;
+    txn->slot = NULL;
+    end_read(txn->conn);
+    weir__slot_release(txn->pool, slot);
+  }
+  return rc;
+}
+
+/* ---- Inside a transaction
+ * --------------------------------------------------------------------------------------- */
+
+/* Is this a transaction in progress, in which statements may run? */
+static int check_live(const weir_txn *txn, weir_error *err) {
+  if (!txn) {
+    return weir_fail(err, WEIR_INVALID, "the transaction is NULL");
+  }
+  int rc = weir__pool_check(txn->pool, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  if (!txn->conn) {
+    return weir_fail(err, WEIR_MISUSE,
+                     "the automatic transaction has no connection: call this inside weir_read or weir_write");
+  }
+  if (txn->kind == WEIR__TXN_NONE) {
+    return weir_fail(err, WEIR_MISUSE, "the transaction has ended");
+  }
+  if (sqlite3_get_autocommit(txn->conn->db)) {
+    return weir_fail(err, WEIR_MISUSE,
+                     "the transaction was rolled back by an earlier error: return it to the caller");
+  }
+  return WEIR_OK;
+}
+
+static int only_blank(const char *from, const char *end) {
+  return strspn(from, " \t\r\n;") >= (size_t)(end - from);
+}
+
+static int refuse_write(const weir_txn *txn, sqlite3_stmt *stmt, weir_error *err) {
+  if (txn->kind == WEIR__TXN_READ && !sqlite3_stmt_readonly(stmt)) {
+    return weir_fail(err, WEIR_MISUSE, "'%.120s' writes: run it inside weir_write", sqlite3_sql(stmt));
+  }
+  return WEIR_OK;
+}
+
+static int prepare_failed(weir_txn *txn, int sqlite_code, const char *sql, weir_error *err) {
+  if ((sqlite_code & 0xff) == SQLITE_AUTH) {
+    int code =
+        weir_fail(err, WEIR_MISUSE,
+                  "'%.120s' is refused: transactions, attached files and settings are the pool's own", sql);
+    if (err) {
+      err->sqlite_code = sqlite_code;
+    }
+    return code;
+  }
+  int offset = sqlite3_error_offset(txn->conn->db);
+  char doing[64];
+  (void)snprintf(doing, sizeof(doing), offset >= 0 ? "SQL, at byte %d" : "SQL", offset);
+  return weir__sqlite_fail(err, txn->conn->db, sqlite_code, doing);
+}
+
+int weir_txn_prepare(weir_txn *txn, weir_text sql, struct sqlite3_stmt **out, weir_error *err) {
+  int rc = check_live(txn, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  if (!sql.ptr || !out) {
+    return weir_fail(err, WEIR_INVALID, "%s is NULL", out ? "the SQL text" : "out");
+  }
+  const char *tail = NULL;
+  int sqlite_code = weir__statements_get(&txn->conn->statements, txn->conn->db, sql, out, &tail);
+  if (sqlite_code != SQLITE_OK) {
+    return prepare_failed(txn, sqlite_code, sql.ptr, err);
+  }
+  if (!*out) {
+    return weir_fail(err, WEIR_INVALID, "the SQL text holds no statement");
+  }
+  rc = refuse_write(txn, *out, err);
+  if (rc == WEIR_OK && !only_blank(tail, sql.ptr + sql.len)) {
+    rc = weir_fail(err, WEIR_INVALID, "more than one statement: use weir_txn_exec");
+  }
+  if (rc != WEIR_OK) {
+    weir__statements_put(&txn->conn->statements, *out);
+    *out = NULL;
+  }
+  return rc;
+}
+
+void weir_txn_release(weir_txn *txn, struct sqlite3_stmt *statement) {
+  if (txn && txn->conn && statement) {
+    weir__statements_put(&txn->conn->statements, statement);
+  }
+}
+
+int weir_txn_exec(weir_txn *txn, const char *sql, weir_error *err) {
+  int rc = check_live(txn, err);
+  if (rc == WEIR_OK && !sql) {
+    rc = weir_fail(err, WEIR_INVALID, "the SQL text is NULL");
+  }
+  while (rc == WEIR_OK && *sql) {
+    sqlite3_stmt *stmt = NULL;
+    const char *tail = NULL;
+    int sqlite_code = sqlite3_prepare_v2(txn->conn->db, sql, -1, &stmt, &tail);
+    if (sqlite_code != SQLITE_OK) {
+      return prepare_failed(txn, sqlite_code, sql, err);
+    }
+    if (stmt && (rc = refuse_write(txn, stmt, err)) == WEIR_OK) {
+      do {
+        sqlite_code = sqlite3_step(stmt);
+      } while (sqlite_code == SQLITE_ROW);
+      rc = weir_txn_check(txn, sqlite_code, err);
+    }
+    (void)sqlite3_finalize(stmt); /* repeats the error of the step */
+    sql = tail;
+  }
+  return rc;
+}
+
+int weir_txn_check(weir_txn *txn, int sqlite_code, weir_error *err) {
+  if (sqlite_code == SQLITE_OK || sqlite_code == SQLITE_ROW || sqlite_code == SQLITE_DONE) {
+    return WEIR_OK;
+  }
+  if (!txn || !txn->conn) {
+    return weir_fail(err, WEIR_MISUSE, "no transaction");
+  }
+  if ((sqlite_code & 0xff) == SQLITE_INTERRUPT && txn->cut) {
+    return weir_fail(err, txn->cut, "the read was ended: %s", weir_strerror(txn->cut));
+  }
+  return weir__sqlite_fail(err, txn->conn->db, sqlite_code, txn->label ? txn->label : "SQL");
+}
+
+struct sqlite3 *weir_txn_db(weir_txn *txn) {
+  return txn && txn->conn && txn->kind != WEIR__TXN_NONE ? txn->conn->db : NULL;
+}
+
+void *weir_txn_local(weir_txn *txn) {
+  return txn && txn->conn ? txn->conn->local : NULL;
+}
+
+uint64_t weir_txn_rollbacks(const weir_txn *txn) {
+  return txn && txn->conn ? txn->conn->rollbacks : 0;
+}
+
+weir_pool *weir_txn_pool(const weir_txn *txn) {
+  return txn ? txn->pool : NULL;
+}
+
+int weir_txn_writes(const weir_txn *txn) {
+  return txn && txn->kind == WEIR__TXN_WRITE;
+}
+
+int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err) {
+  int rc = check_live(txn, err);
+  if (rc == WEIR_OK && !out) {
+    rc = weir_fail(err, WEIR_INVALID, "out is NULL");
+  }
+  if (rc == WEIR_OK && !txn->pool->options.numbered) {
+    rc = weir_fail(err, WEIR_MISUSE, "the pool was not opened with the option 'numbered'");
+  }
+  if (rc != WEIR_OK || txn->rev) {
+    *out = rc == WEIR_OK ? txn->rev : 0;
+    return rc;
+  }
+  sqlite3_stmt *stmt = NULL;
+  rc = weir_txn_prepare(txn, (weir_text)WEIR_TEXT(REV_GET), &stmt, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  int sqlite_code = sqlite3_step(stmt);
+  if (sqlite_code == SQLITE_ROW) {
+    *out = sqlite3_column_int64(stmt, 0);
+  } else if (sqlite_code == SQLITE_DONE) {
+    rc = weir_fail(err, WEIR_CORRUPT, "the table weir_commit has lost its row");
+  } else {
+    rc = weir_txn_check(txn, sqlite_code, err);
+  }
+  weir_txn_release(txn, stmt);
+  if (rc == WEIR_OK && txn->kind == WEIR__TXN_WRITE) {
+    txn->rev = ++*out;
+  }
+  return rc;
+}
