@@ -15,7 +15,7 @@
  * tens of microseconds. */
 #define PROGRESS_OPS 1000
 
-/* ---- Callbacks from SQLite ---------------------------------------------------------------------------- */
+/* ---- Callbacks from SQLite ---- */
 
 /* Ends a read that was canceled, is over its deadline, or stands in the way of closing. A write is never
  * ended: that would roll the whole transaction back, with whatever shares it. */
@@ -85,8 +85,7 @@ static int authorize(void *data, int action, const char *first, const char *seco
   }
 }
 
-/* ---- Set-up ---------------------------------------------------------------------------------------------
- */
+/* ---- Set-up ---- */
 
 int weir__conn_run(weir__conn *conn, sqlite3_stmt *statement) {
   conn->trusted++;               /* SQLite may have to prepare it again */

@@ -23,7 +23,7 @@
 
 #define WEIR__READERS_MAX 64
 
-/* ---- Transactions and connections -------------------------------------------------------------- */
+/* ---- Transactions and connections ---- */
 
 enum weir__kind { WEIR__TXN_NONE, WEIR__TXN_AUTO, WEIR__TXN_READ, WEIR__TXN_WRITE };
 
@@ -79,14 +79,22 @@ int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char 
 /* The weir code for SQLite's extended code. */
 int weir__sqlite_code(int sqlite_code);
 
-/* Runs a read transaction on a leased connection (pool/txn.c). */
+/* ---- Running transactions on a leased connection (pool/run.c) ---- */
+
+/* Runs a read. Returns the result, with the detail in job->error. */
 int weir__run_read(weir__conn *conn, const weir__job *job);
 
-/* Runs a write transaction on the lane's connection; sets job->rev (pool/txn.c). Returns the result, with the
- * detail in job->error. */
+/* Runs a write on the lane's connection; sets job->rev. Returns the result, with the detail in job->error. */
 int weir__run_write(weir__conn *conn, weir__job *job);
 
-/* ---- Slots: the bounded right to use a connection (pool/slots.c) -------------------------------- */
+/* Runs `fn` within the write transaction `txn`, behind a savepoint. */
+int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
+
+/* The two ends of a read, for snapshots. weir__end_read is due also after a weir__begin_read that failed. */
+int weir__begin_read(weir__conn *conn, const weir__job *job);
+void weir__end_read(weir__conn *conn);
+
+/* ---- Slots: the bounded right to use a connection (pool/slots.c) ---- */
 
 /* A permit together with the connection it keeps. Fields guarded by weir_pool.lock, but for `conn`, which
  * belongs to the holder of the lease. */
@@ -134,7 +142,7 @@ weir_txn *weir__slot_own(weir_pool *pool);
 /* Wakes those who wait with `token`. */
 void weir__slots_cancel(weir_pool *pool, const weir_token *token);
 
-/* ---- The pool ------------------------------------------------------------------------------------- */
+/* ---- The pool ---- */
 
 typedef struct weir__lane {
   pthread_mutex_t lock; /* guards everything below */
@@ -207,7 +215,7 @@ int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns);
 /* Ends and joins the lane's thread. The lane must be idle. */
 void weir__lane_stop(weir_pool *pool);
 
-/* ---- For pool/async.c ------------------------------------------------------------------------------- */
+/* ---- For pool/async.c ---- */
 
 /* Counts one more weir_async on the pool and sees that reader threads run. Errors: WEIR_CLOSED, WEIR_FORKED,
  * WEIR_NOMEM. */

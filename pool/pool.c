@@ -31,8 +31,7 @@ int weir__pool_check(const weir_pool *pool, weir_error *err) {
   return WEIR_OK;
 }
 
-/* ---- Options
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Options ---- */
 
 static int default_to(int given, int otherwise) {
   return given ? given : otherwise;
@@ -69,8 +68,7 @@ static int read_options(const weir_pool_options *given, weir_pool_options *out, 
   return WEIR_OK;
 }
 
-/* ---- What kind of database is it?
- * ------------------------------------------------------------------------------ */
+/* ---- What kind of database is it? ---- */
 
 static int parameter_is(const char *file, const char *name, const char *value) {
   const char *given = sqlite3_uri_parameter(file, name);
@@ -121,8 +119,7 @@ static int examine(weir_pool *pool, weir_error *err) {
   return rc;
 }
 
-/* ---- Opening
- * ----------------------------------------------------------------------------------------------------- */
+/* ---- Opening ---- */
 
 static void free_pool(weir_pool *pool) {
   free(pool->path);
@@ -235,8 +232,7 @@ int weir_pool_open(weir_pool **out, const char *path, const weir_pool_options *o
   return WEIR_OK;
 }
 
-/* ---- Closing
- * ------------------------------------------------------------------------------------------------------ */
+/* ---- Closing ---- */
 
 /* Takes the right to close. */
 static int begin_closing(weir_pool *pool, weir_error *err) {
@@ -338,8 +334,7 @@ int weir_pool_close(weir_pool *pool, weir_error *err) {
   return WEIR_OK;
 }
 
-/* ---- Small things
- * -------------------------------------------------------------------------------------------------- */
+/* ---- Small things ---- */
 
 int weir__pool_port_open(weir_pool *pool, weir_error *err) {
   int rc = weir__pool_check(pool, err);

@@ -1,8 +1,6 @@
 /*
- * Transactions: running functions inside them, nesting, snapshots, and what can be done within one.
- *
- * Invariant: a connection goes back to its slot with no statement in use, no open transaction and no snapshot
- * held. If that cannot be had, it is marked broken, and the slot closes it.
+ * The transaction functions of weir/pool.h: entering and nesting transactions, snapshots, and what can be
+ * done inside one. How they begin and end on a connection is pool/run.c's.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,184 +9,8 @@
 #include "lane.h"
 
 #define REV_GET "SELECT rev FROM weir_commit"
-#define REV_SET "UPDATE weir_commit SET rev=?1"
 
-/* ---- Beginning and ending on a connection -----------------------------------------------------------------
- */
-
-/* Resets every statement of the connection, also those that user code prepared by itself, and sees that
- * SQLite holds nothing any more. */
-static void clean(weir__conn *conn) {
-  weir__statements_put_since(&conn->statements, NULL);
-  if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
-    for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(conn->db, stmt)) != NULL;) {
-      (void)sqlite3_reset(stmt); /* repeats the error of its last step */
-    }
-    if (!sqlite3_get_autocommit(conn->db)) {
-      (void)weir__conn_run(conn, conn->rollback); /* judged by what it leaves */
-    }
-    if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
-      conn->broken = 1;
-    }
-  }
-  conn->txn.kind = WEIR__TXN_NONE;
-}
-
-static int begin(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
-  weir_txn *txn = &conn->txn;
-  txn->kind = kind;
-  txn->slot = NULL;
-  txn->cut = 0;
-  txn->rev = 0;
-  txn->token = job->token;
-  txn->deadline_ns = job->deadline_ns;
-  txn->label = job->label;
-  if (kind == WEIR__TXN_READ && job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
-    return weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
-  }
-  if (kind == WEIR__TXN_READ && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
-    return weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
-  }
-  return WEIR_OK;
-}
-
-static int begin_read(weir__conn *conn, const weir__job *job) {
-  int rc = begin(conn, WEIR__TXN_READ, job);
-  if (rc == WEIR_OK) {
-    rc = weir__sqlite_fail(job->error, conn->db, weir__conn_run(conn, conn->begin_read), "beginning a read");
-  }
-  return rc;
-}
-
-static void end_read(weir__conn *conn) {
-  conn->reads++;
-  weir__statements_put_since(&conn->statements, NULL);
-  if (!sqlite3_get_autocommit(conn->db)) {
-    (void)weir__conn_run(conn, conn->commit); /* judged by what it leaves */
-  }
-  clean(conn);
-}
-
-int weir__run_read(weir__conn *conn, const weir__job *job) {
-  int rc = begin_read(conn, job);
-  if (rc == WEIR_OK) {
-    rc = job->fn(&conn->txn, job->data, job->error);
-  }
-  end_read(conn);
-  return rc;
-}
-
-/*
- * BEGIN IMMEDIATE, so that a transaction never has to upgrade: an upgrade fails at once when someone has
- * committed in between. Only other processes can hold the lock, and, for microseconds, a reader that found
- * the WAL's index torn and recovers it; SQLite's own busy handler would sleep at least a millisecond for
- * those, so the first tries follow each other quickly.
- */
-static int begin_immediate(weir__conn *conn, weir_error *err) {
-  int timeout_ms = conn->pool->options.busy_timeout_ms;
-  uint64_t deadline = 0;
-  uint64_t pause_ns = 20 * WEIR__NS_PER_US;
-  (void)sqlite3_busy_timeout(conn->db, 0); /* always SQLITE_OK */
-  int rc = SQLITE_OK;
-  uint64_t busy = 0;
-  while ((rc = weir__conn_run(conn, conn->begin_write)) != SQLITE_OK && (rc & 0xff) == SQLITE_BUSY) {
-    busy++;
-    uint64_t now = weir__now_ns();
-    deadline = deadline ? deadline : now + (timeout_ms > 0 ? (uint64_t)timeout_ms : 0) * WEIR__NS_PER_MS;
-    if (now >= deadline) {
-      break;
-    }
-    struct timespec pause = weir__timespec(pause_ns);
-    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
-    pause_ns = pause_ns < 5 * WEIR__NS_PER_MS ? pause_ns * 2 : pause_ns;
-  }
-  (void)sqlite3_busy_timeout(conn->db, timeout_ms > 0 ? timeout_ms : 0);
-  if (busy) {
-    __atomic_add_fetch(&conn->pool->lane.busy, busy, __ATOMIC_RELAXED);
-  }
-  return weir__sqlite_fail(err, conn->db, rc, "beginning a write");
-}
-
-/* Stores the transaction's number, if it asked for one, and commits. */
-static int commit(weir__conn *conn, weir_error *err) {
-  if (conn->txn.rev) {
-    sqlite3_stmt *stmt = NULL;
-    int rc = weir_txn_prepare(&conn->txn, (weir_text)WEIR_TEXT(REV_SET), &stmt, err);
-    if (rc == WEIR_OK) {
-      (void)sqlite3_bind_int64(stmt, 1, conn->txn.rev); /* cannot fail: index and type are right */
-      rc = weir_txn_check(&conn->txn, weir__conn_run(conn, stmt), err);
-      weir_txn_release(&conn->txn, stmt);
-    }
-    if (rc != WEIR_OK) {
-      return rc;
-    }
-  }
-  return weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->commit), "committing");
-}
-
-int weir__run_write(weir__conn *conn, weir__job *job) {
-  int rc = begin(conn, WEIR__TXN_WRITE, job);
-  if (rc == WEIR_OK) {
-    rc = begin_immediate(conn, job->error);
-  }
-  int begun = rc == WEIR_OK;
-  if (begun) {
-    rc = job->fn(&conn->txn, job->data, job->error);
-    weir__statements_put_since(&conn->statements, NULL);
-    if (rc >= 0 &&
-        sqlite3_get_autocommit(conn->db)) { /* and no statement must run in autocommit by accident */
-      rc = weir_fail(job->error, WEIR_SQL,
-                     "SQLite rolled the transaction back after an error that the write ignored");
-    }
-  }
-  if (begun && rc >= 0) {
-    rc = commit(conn, job->error);
-  }
-  if (rc == WEIR_OK) {
-    job->rev = conn->txn.rev;
-  } else if (begun) {
-    conn->rollbacks++;
-    conn->broken = rc == WEIR_INDETERMINATE; /* its cache may hold pages that the file does not */
-  }
-  clean(conn); /* rolls back what is not committed */
-  return rc;
-}
-
-/* Runs `fn` within the write transaction `txn`, behind a savepoint. */
-static int run_nested_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
-  weir__conn *conn = txn->conn;
-  if (sqlite3_get_autocommit(conn->db)) {
-    return weir_fail(err, WEIR_MISUSE,
-                     "the transaction was rolled back by an earlier error: return it to the caller");
-  }
-  int rc =
-      weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->savepoint), "beginning a nested write");
-  if (rc != WEIR_OK) {
-    return rc;
-  }
-  const struct weir__statement *mark = weir__statements_mark(&conn->statements);
-  rc = fn(txn, data, err);
-  if (sqlite3_get_autocommit(
-          conn->db)) { /* SQLite has rolled everything back; the outer function will be told */
-    conn->rollbacks++;
-    return rc < 0 ? rc : weir_fail(err, WEIR_SQL, "SQLite rolled the transaction back after an error");
-  }
-  if (rc >= 0) {
-    return weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->release), "ending a nested write");
-  }
-  conn->rollbacks++;
-  weir__statements_put_since(&conn->statements, mark);
-  int undone = weir__conn_run(conn, conn->rollback_to);
-  int released = weir__conn_run(conn, conn->release);
-  if (undone != SQLITE_OK || released != SQLITE_OK) {
-    /* nothing half-done may be committed: the outer function fails too */
-    (void)weir__conn_run(conn, conn->rollback);
-  }
-  return rc;
-}
-
-/* ---- Running a function
- * ------------------------------------------------------------------------------------- */
+/* ---- Running a function ---- */
 
 static uint64_t nanoseconds(int ms) {
   return ms > 0 ? (uint64_t)ms * WEIR__NS_PER_MS : 0;
@@ -270,7 +92,7 @@ int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options 
     return weir_fail(err, WEIR_MISUSE, "a write inside a read: end the read first");
   }
   if (own) {
-    return run_nested_write(own, fn, data, err);
+    return weir__run_nested(own, fn, data, err);
   }
   weir_txn_options chosen;
   rc = read_options(in->pool, options, &chosen, err);
@@ -294,8 +116,7 @@ int weir_cancel(weir_pool *pool, weir_token *token) {
   return rc;
 }
 
-/* ---- Snapshots
- * ------------------------------------------------------------------------------------------------ */
+/* ---- Snapshots ---- */
 
 int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options *options, weir_error *err) {
   if (!pool || !out) {
@@ -324,12 +145,12 @@ int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options 
   if (rc != WEIR_OK) {
     return rc;
   }
-  rc = begin_read(slot->conn, &job);
+  rc = weir__begin_read(slot->conn, &job);
   if (rc == WEIR_OK) { /* BEGIN alone is lazy: the first read fixes the snapshot */
     rc = weir_txn_check(&slot->conn->txn, weir__conn_run(slot->conn, slot->conn->touch), err);
   }
   if (rc != WEIR_OK) {
-    end_read(slot->conn);
+    weir__end_read(slot->conn);
     weir__slot_release(pool, slot);
     return rc;
   }
@@ -349,14 +170,13 @@ int weir_snapshot_end(weir_txn *txn, weir_error *err) {
   if (rc == WEIR_OK) {
     weir__slot *slot = txn->slot;
     txn->slot = NULL;
-    end_read(txn->conn);
+    weir__end_read(txn->conn);
     weir__slot_release(txn->pool, slot);
   }
   return rc;
 }
 
-/* ---- Inside a transaction
- * --------------------------------------------------------------------------------------- */
+/* ---- Inside a transaction ---- */
 
 /* Is this a transaction in progress, in which statements may run? */
 static int check_live(const weir_txn *txn, weir_error *err) {

@@ -58,7 +58,7 @@ static inline weir_text weir_str(const char *string) {
   return text;
 }
 
-/* ---- Opening and closing ---------------------------------------------------------------------- */
+/* ---- Opening and closing ---- */
 
 /* How a pool gives access to its database. */
 typedef enum weir_mode {
@@ -84,7 +84,9 @@ typedef enum weir_durability {
  *   disconnect  before the connection is closed. `local` is what connect stored.
  */
 typedef struct weir_pool_hooks {
+  /* Prepares a new connection. */
   int (*connect)(struct sqlite3 *db, void **local, void *data, weir_error *err);
+  /* Undoes connect. */
   void (*disconnect)(void *local, void *data);
 } weir_pool_hooks;
 
@@ -149,7 +151,7 @@ WEIR_API void *weir_pool_data(const weir_pool *pool, const weir_pool_hooks *hook
 /* The mode in which the pool works (never WEIR_MODE_DEFAULT). Any thread. */
 WEIR_API weir_mode weir_pool_mode(const weir_pool *pool);
 
-/* ---- Transactions ------------------------------------------------------------------------------ */
+/* ---- Transactions ---- */
 
 /*
  * The automatic transaction of the pool: pass it where a weir_txn is wanted and none is at hand, and
@@ -233,7 +235,7 @@ WEIR_API int weir_snapshot_end(weir_txn *txn, weir_error *err);
  */
 WEIR_API int weir_cancel(weir_pool *pool, weir_token *token);
 
-/* ---- Inside a transaction ---------------------------------------------------------------------- */
+/* ---- Inside a transaction ---- */
 
 /*
  * Returns in *out the statement for `sql` from the connection's cache, prepared if need be, reset and with
@@ -288,7 +290,7 @@ WEIR_API int weir_txn_writes(const weir_txn *txn);
  */
 WEIR_API int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err);
 
-/* ---- Watching ------------------------------------------------------------------------------------ */
+/* ---- Watching ---- */
 
 /* Counters of a pool. All are totals since it was opened, but for those marked "now". */
 typedef struct weir_pool_stats {

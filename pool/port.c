@@ -1,0 +1,235 @@
+/*
+ * The port: from the end of a request's work to its `done` on the loop, deadlines of queued requests,
+ * closing.
+ *
+ * Invariants:
+ *   - A request is in `pending` from submission until just before `done`. It enters `ended` once: by
+ *     weir__port_finish if a queue still had it, by the loop thread if that took it back (`withdrawn`).
+ *   - The loop is woken under the lock. The loop thread sees a request only after it has had the lock in
+ * turn; so once the last request is delivered nobody is on the way to the port any more, and it can be
+ * closed.
+ *   - The lock also is what orders a worker's memory before the loop thread's. uv_async_send does not: sends
+ *     coalesce.
+ */
+#include "port.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "clock.h"
+#include "internal.h"
+#include "lane.h"
+#include "readers.h"
+
+/* One turn of the loop spends about this long in `done` callbacks; then its other handles get their turn. */
+#define TURN_NS     ((uint64_t)WEIR__NS_PER_MS)
+#define TURN_CHECKS 16u /* callbacks between looks at the clock */
+
+int weir__port_check(const weir__port *port, weir_error *err) {
+  int rc = weir__pool_check(port->pool, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  uv_thread_t self = uv_thread_self();
+  if (!uv_thread_equal(&self, &port->thread)) {
+    return weir_fail(err, WEIR_MISUSE, "called on a thread that is not the one of the handle's loop");
+  }
+  return WEIR_OK;
+}
+
+/* ---- Ending and calling back ---- */
+
+void weir__port_finish(weir__job *job) {
+  weir__request *request = (weir__request *)job;
+  weir__port *port = request->port;
+  pthread_mutex_lock(&port->lock);
+  request->after = NULL;
+  *port->ended_end = request;
+  port->ended_end = &request->after;
+  if (!port->woken) {
+    port->woken = 1;
+    (void)uv_async_send(&port->wake); /* cannot fail on an open handle */
+  }
+  pthread_mutex_unlock(&port->lock);
+}
+
+int weir__port_withdraw(weir__request *request, int code, const char *message) {
+  weir_pool *pool = request->port->pool;
+  if (request->withdrawn || !(request->writes ? weir__lane_remove(pool, &request->job)
+                                              : weir__readers_remove(pool, &request->job))) {
+    return 0;
+  }
+  request->withdrawn = 1;
+  request->job.rc = weir_fail(request->job.error, code, "%s", message);
+  weir__port_finish(&request->job);
+  return 1;
+}
+
+static void close_if_idle(weir__port *port);
+
+/* Gives a request back to the caller. `done` may submit it again, free it, or close the handle; the port
+ * itself outlives this turn of the loop. */
+static void deliver(weir__port *port, weir__request *request) {
+  weir_req *req = weir__req_of(request);
+  weir_done_fn done = request->done;
+  int status = request->job.rc;
+  DL_DELETE(port->pending, request);
+  if (--port->pending_count == 0) {
+    uv_unref((uv_handle_t *)&port->wake);
+  }
+  if (status < 0 && req->error.code != status) { /* the work left no detail, or one of another failure */
+    (void)weir_fail(&req->error, status, "%s", weir_strerror(status));
+  }
+  __atomic_store_n(&request->port, NULL, __ATOMIC_RELEASE);
+  done(req, status);
+  close_if_idle(port);
+}
+
+/* The next request to call back. NULL if there is none; then the next one to end wakes the loop again. */
+static weir__request *next_ready(weir__port *port) {
+  if (!port->ready) {
+    pthread_mutex_lock(&port->lock);
+    port->ready = port->ended;
+    port->ended = NULL;
+    port->ended_end = &port->ended;
+    port->woken = port->ready != NULL;
+    pthread_mutex_unlock(&port->lock);
+  }
+  weir__request *request = port->ready;
+  if (request) {
+    port->ready = request->after;
+  }
+  return request;
+}
+
+static void on_wake(uv_async_t *wake) {
+  weir__port *port = wake->data;
+  uint64_t until = weir__now_ns() + TURN_NS;
+  unsigned calls = 0;
+  weir__request *request;
+  while ((request = next_ready(port)) != NULL) {
+    deliver(port, request);
+    if (++calls % TURN_CHECKS == 0 && weir__now_ns() >= until && port->pending_count > 0) {
+      (void)uv_async_send(wake); /* `woken` stays set, so nobody else needs to */
+      return;
+    }
+  }
+}
+
+/* ---- Deadlines of queued requests; those of running reads are kept by their workers ---- */
+
+static void on_deadline(uv_timer_t *timer);
+
+/* Sees that the timer fires no later than due_ns. It may fire early, since the loop's clock lags while
+ * callbacks run; on_deadline then starts it again. */
+static void arm(weir__port *port, uint64_t due_ns, uint64_t now_ns) {
+  if (port->armed_ns == 0 || due_ns < port->armed_ns) {
+    port->armed_ns = due_ns;
+    uint64_t wait_ns = due_ns > now_ns ? due_ns - now_ns : 0;
+    (void)uv_timer_start(&port->deadlines, on_deadline, wait_ns / WEIR__NS_PER_MS + 1, 0);
+  }
+}
+
+/* Looks at every pending request, but at most once a millisecond, and only while one waits for its deadline.
+ * Most requests end long before theirs, so nothing is kept sorted, or stopped, for their sake. */
+static void on_deadline(uv_timer_t *timer) {
+  weir__port *port = timer->data;
+  weir__request *request;
+  uint64_t now = weir__now_ns();
+  uint64_t next = 0;
+  port->armed_ns = 0;
+  DL_FOREACH (port->pending, request) {
+    uint64_t due = request->job.deadline_ns;
+    if (due > now) {
+      next = next == 0 || due < next ? due : next;
+    } else if (due > 0) {
+      (void)weir__port_withdraw(request, WEIR_TIMEOUT, "the deadline passed while the request was queued");
+    }
+  }
+  if (next > 0) {
+    arm(port, next, now);
+  }
+}
+
+void weir__port_add(weir__port *port, weir__request *request, uint64_t now_ns) {
+  DL_APPEND(port->pending, request);
+  if (port->pending_count++ == 0) {
+    uv_ref((uv_handle_t *)&port->wake);
+  }
+  if (request->job.deadline_ns > 0) {
+    arm(port, request->job.deadline_ns, now_ns);
+  }
+}
+
+/* ---- Opening and closing ---- */
+
+int weir__port_open(weir__port **out, weir_async *handle, uv_loop_t *loop, weir_pool *pool, weir_error *err) {
+  int rc = weir__pool_port_open(pool, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir__port *port = calloc(1, sizeof *port);
+  if (!port || pthread_mutex_init(&port->lock, NULL) != 0) {
+    rc = weir_fail(err, WEIR_NOMEM, "out of memory for a handle");
+    goto failed;
+  }
+  int uv_rc = uv_async_init(loop, &port->wake, on_wake);
+  if (uv_rc != 0) {
+    pthread_mutex_destroy(&port->lock);
+    rc = weir_fail(err, uv_rc == UV_ENOMEM ? WEIR_NOMEM : WEIR_IO, "the loop takes no handle: %s",
+                   uv_strerror(uv_rc));
+    goto failed;
+  }
+  (void)uv_timer_init(loop, &port->deadlines); /* always succeeds */
+  uv_unref((uv_handle_t *)&port->wake);
+  uv_unref((uv_handle_t *)&port->deadlines);
+  port->wake.data = port;
+  port->deadlines.data = port;
+  port->open_handles = 2;
+  port->handle = handle;
+  port->pool = pool;
+  port->thread = uv_thread_self();
+  port->ended_end = &port->ended;
+  *out = port;
+  return WEIR_OK;
+
+failed:
+  free(port);
+  weir__pool_port_close(pool);
+  return rc;
+}
+
+static void on_handle_closed(uv_handle_t *closed) {
+  weir__port *port = closed->data;
+  if (--port->open_handles > 0) {
+    return;
+  }
+  weir_async *handle = port->handle;
+  weir_async_close_fn on_close = port->on_close;
+  weir_pool *pool = port->pool;
+  pthread_mutex_destroy(&port->lock);
+  free(port);
+  handle->port = NULL;
+  weir__pool_port_close(pool);
+  if (on_close) {
+    on_close(handle);
+  }
+}
+
+static void close_if_idle(weir__port *port) {
+  if (port->closing && port->pending_count == 0 && !uv_is_closing((uv_handle_t *)&port->wake)) {
+    uv_close((uv_handle_t *)&port->wake, on_handle_closed);
+    uv_close((uv_handle_t *)&port->deadlines, on_handle_closed);
+  }
+}
+
+void weir__port_close(weir__port *port, weir_async_close_fn callback) {
+  weir__request *request;
+  port->closing = 1;
+  port->on_close = callback;
+  DL_FOREACH (port->pending, request) {
+    (void)weir__port_withdraw(request, WEIR_CANCELED, "canceled: its handle was closed");
+  }
+  close_if_idle(port);
+}
