@@ -81,18 +81,17 @@ int weir__sqlite_code(int sqlite_code);
 
 /* ---- Running transactions on a leased connection (pool/run.c) ---- */
 
-/* Runs a read. Returns the result, with the detail in job->error. */
-int weir__run_read(weir__conn *conn, const weir__job *job);
+/* A read transaction begins, runs one job or several, and ends. The end is due also after a beginning that
+ * failed. weir__run_in_read returns the job's result. The detail of failures is in job->error. */
+int weir__begin_read(weir__conn *conn, const weir__job *job);
+int weir__run_in_read(weir__conn *conn, const weir__job *job);
+void weir__end_read(weir__conn *conn);
 
 /* Runs a write on the lane's connection; sets job->rev. Returns the result, with the detail in job->error. */
 int weir__run_write(weir__conn *conn, weir__job *job);
 
 /* Runs `fn` within the write transaction `txn`, behind a savepoint. */
 int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
-
-/* The two ends of a read, for snapshots. weir__end_read is due also after a weir__begin_read that failed. */
-int weir__begin_read(weir__conn *conn, const weir__job *job);
-void weir__end_read(weir__conn *conn);
 
 /* ---- Slots: the bounded right to use a connection (pool/slots.c) ---- */
 
@@ -163,7 +162,8 @@ typedef struct weir__lane {
 typedef struct weir__readers {
   pthread_mutex_t lock; /* guards everything below */
   weir__jobs queue;
-  unsigned idle; /* threads that wait on `wake` */
+  uint64_t submitted; /* jobs so far */
+  unsigned idle;      /* threads that wait on `wake` */
   int stop;
   unsigned count; /* threads that exist */
   pthread_t threads[WEIR__READERS_MAX];

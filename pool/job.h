@@ -28,6 +28,7 @@ typedef struct weir__job {
   weir_token *token;                     /* ends a running read early, or NULL */
   uint64_t deadline_ns;                  /* on weir__now_ns(): a running read is cut then; 0: none */
   int state;                             /* WEIR__JOB_*; guarded by the queue's lock */
+  uint64_t number;                       /* in the order of submission; the readers' */
   int rc;                                /* the result, once ENDED */
   int64_t rev;                           /* the number of the committed write, or 0 */
   void (*finish)(struct weir__job *job); /* asynchronous: called once ENDED, by the thread that ran it, no

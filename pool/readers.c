@@ -2,8 +2,9 @@
  * The reader threads; see readers.h.
  *
  * A thread that finds more work keeps its lease for up to LEASE_NS, so that a burst of small reads does not
- * pay admission one by one; each read has a transaction of its own all the same. In single mode one thread is
- * enough, since there is one connection.
+ * pay admission one by one. Nor does each of them pay SQLite's file locks: a read may join the snapshot of
+ * the read before it if it was submitted before that snapshot was begun, since then it cannot tell the
+ * difference. In single mode one thread is enough, as there is one connection.
  */
 #include <string.h>
 
@@ -16,39 +17,61 @@
 
 typedef struct lease {
   weir__slot *slot; /* or NULL */
+  int reading;      /* a snapshot is open on it */
+  uint64_t mark;    /* jobs with lower numbers were submitted before that snapshot was begun */
   uint64_t until_ns;
 } lease;
 
+static void end_snapshot(lease *held) {
+  if (held->reading) {
+    weir__end_read(held->slot->conn);
+    held->reading = 0;
+  }
+}
+
 static void give_back(weir_pool *pool, lease *held) {
   if (held->slot) {
+    end_snapshot(held);
     weir__slot_release(pool, held->slot);
     held->slot = NULL;
   }
 }
 
-static void run(weir_pool *pool, weir__job *job, lease *held) {
+static int take(weir_pool *pool, const weir__job *job, uint64_t now, lease *held) {
+  int timeout_ms = pool->options.acquire_timeout_ms;
+  weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
+                         .token = job->token,
+                         .draining = 1};
+  if (job->deadline_ns && how.timeout_ns) {
+    uint64_t left = job->deadline_ns > now ? job->deadline_ns - now : 1;
+    how.timeout_ns = how.timeout_ns < left ? how.timeout_ns : left;
+  }
+  return weir__slot_acquire(pool, &how, &held->slot, job->error);
+}
+
+/* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
+static void run(weir_pool *pool, weir__job *job, uint64_t submitted, lease *held) {
   uint64_t now = weir__now_ns();
-  int rc = WEIR_OK;
-  if (held->slot && now >= held->until_ns) {
+  if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
     give_back(pool, held);
   }
+  if (held->reading && job->number >= held->mark) {
+    end_snapshot(held);
+  }
+  int rc = WEIR_OK;
   if (!held->slot) {
-    int timeout_ms = pool->options.acquire_timeout_ms;
-    weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
-                           .token = job->token,
-                           .draining = 1};
-    if (job->deadline_ns && how.timeout_ns) {
-      uint64_t left = job->deadline_ns > now ? job->deadline_ns - now : 1;
-      how.timeout_ns = how.timeout_ns < left ? how.timeout_ns : left;
-    }
-    rc = weir__slot_acquire(pool, &how, &held->slot, job->error);
+    rc = take(pool, job, now, held);
     held->until_ns = now + LEASE_NS;
   }
+  if (rc == WEIR_OK && !held->reading) {
+    rc = weir__begin_read(held->slot->conn, job);
+    held->reading = 1;
+    held->mark = submitted;
+  }
   if (rc == WEIR_OK) {
-    rc = weir__run_read(held->slot->conn, job);
-    if (held->slot->conn->broken) {
-      give_back(pool, held);
-    }
+    rc = weir__run_in_read(held->slot->conn, job);
+  } else {
+    give_back(pool, held);
   }
   job->rc = rc;
 }
@@ -56,14 +79,15 @@ static void run(weir_pool *pool, weir__job *job, lease *held) {
 static void *reader_main(void *data) {
   weir_pool *pool = data;
   weir__readers *readers = &pool->readers;
-  lease held = {NULL, 0};
+  lease held = {0};
   (void)pthread_mutex_lock(&readers->lock);
   for (;;) {
     weir__job *job = weir__jobs_pop(&readers->queue);
     if (job) {
+      uint64_t submitted = readers->submitted;
       job->state = WEIR__JOB_RUNNING;
       (void)pthread_mutex_unlock(&readers->lock);
-      run(pool, job, &held);
+      run(pool, job, submitted, &held);
       job->finish(job);
       (void)pthread_mutex_lock(&readers->lock);
     } else if (held.slot) { /* never wait with a lease */
@@ -106,6 +130,7 @@ int weir__readers_submit(weir_pool *pool, weir__job *job) {
     rc = weir_fail(job->error, WEIR_BUSY, "%u reads wait already: read less at once, or raise queue_max",
                    readers->queue.count);
   } else {
+    job->number = readers->submitted++;
     weir__jobs_push(&readers->queue, job);
     if (readers->idle) {
       (void)pthread_cond_signal(&readers->wake);

@@ -28,7 +28,8 @@ static void clean(weir__conn *conn) {
   conn->txn.kind = WEIR__TXN_NONE;
 }
 
-static int begin(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
+/* Makes the connection's transaction that of `job`. */
+static void enter(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
   weir_txn *txn = &conn->txn;
   txn->kind = kind;
   txn->slot = NULL;
@@ -37,39 +38,33 @@ static int begin(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
   txn->token = job->token;
   txn->deadline_ns = job->deadline_ns;
   txn->label = job->label;
-  if (kind == WEIR__TXN_READ && job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
-    return weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
-  }
-  if (kind == WEIR__TXN_READ && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
-    return weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
-  }
-  return WEIR_OK;
 }
 
 int weir__begin_read(weir__conn *conn, const weir__job *job) {
-  int rc = begin(conn, WEIR__TXN_READ, job);
-  if (rc == WEIR_OK) {
-    rc = weir__sqlite_fail(job->error, conn->db, weir__conn_run(conn, conn->begin_read), "beginning a read");
+  enter(conn, WEIR__TXN_READ, job);
+  return weir__sqlite_fail(job->error, conn->db, weir__conn_run(conn, conn->begin_read), "beginning a read");
+}
+
+int weir__run_in_read(weir__conn *conn, const weir__job *job) {
+  enter(conn, WEIR__TXN_READ, job);
+  if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
+    return weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
   }
+  if (job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
+    return weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
+  }
+  conn->reads++;
+  int rc = job->fn(&conn->txn, job->data, job->error);
+  weir__statements_put_since(&conn->statements, NULL);
   return rc;
 }
 
 void weir__end_read(weir__conn *conn) {
-  conn->reads++;
   weir__statements_put_since(&conn->statements, NULL);
   if (!sqlite3_get_autocommit(conn->db)) {
     (void)weir__conn_run(conn, conn->commit); /* judged by what it leaves */
   }
   clean(conn);
-}
-
-int weir__run_read(weir__conn *conn, const weir__job *job) {
-  int rc = weir__begin_read(conn, job);
-  if (rc == WEIR_OK) {
-    rc = job->fn(&conn->txn, job->data, job->error);
-  }
-  weir__end_read(conn);
-  return rc;
 }
 
 /*
@@ -121,10 +116,8 @@ static int commit(weir__conn *conn, weir_error *err) {
 }
 
 int weir__run_write(weir__conn *conn, weir__job *job) {
-  int rc = begin(conn, WEIR__TXN_WRITE, job);
-  if (rc == WEIR_OK) {
-    rc = begin_immediate(conn, job->error);
-  }
+  enter(conn, WEIR__TXN_WRITE, job);
+  int rc = begin_immediate(conn, job->error);
   int begun = rc == WEIR_OK;
   if (begun) {
     rc = job->fn(&conn->txn, job->data, job->error);

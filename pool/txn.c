@@ -75,7 +75,11 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
   if (rc != WEIR_OK) {
     return rc;
   }
-  rc = weir__run_read(slot->conn, &job);
+  rc = weir__begin_read(slot->conn, &job);
+  if (rc == WEIR_OK) {
+    rc = weir__run_in_read(slot->conn, &job);
+  }
+  weir__end_read(slot->conn);
   weir__slot_release(in->pool, slot);
   return rc;
 }
