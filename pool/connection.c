@@ -20,8 +20,9 @@
 /* Ends a read that was canceled, is over its deadline, or stands in the way of closing. A write is never
  * ended: that would roll the whole transaction back, with whatever shares it. */
 static int on_progress(void *data) {
-  weir_txn *txn = &((weir__conn *)data)->txn;
-  if (txn->kind != WEIR__TXN_READ) {
+  weir__conn *conn = data;
+  weir_txn *txn = &conn->txn;
+  if (txn->kind != WEIR__TXN_READ || conn->trusted) { /* the pool's own statements may outlive the token */
     return 0;
   }
   if (txn->token && __atomic_load_n(&txn->token->canceled, __ATOMIC_ACQUIRE)) {

@@ -101,7 +101,7 @@ typedef struct weir__slot {
   weir__conn *conn; /* opened when first needed; NULL before that and after a replacement */
   enum weir__role role;
   int leased;
-  pthread_t owner;         /* while leased: who is inside the transaction */
+  uint64_t owner;          /* while leased: the thread that is inside the transaction */
   struct weir__slot *next; /* in the free list */
 } weir__slot;
 
@@ -109,7 +109,7 @@ typedef struct weir__slot {
 typedef struct weir__waiter {
   struct weir__waiter *prev, *next;
   pthread_cond_t wake;
-  pthread_t thread;
+  uint64_t thread;
   uint64_t since_ns;
   const weir_token *token; /* or NULL */
   weir__slot *granted;     /* set by a direct hand-off */
@@ -146,6 +146,7 @@ void weir__slots_cancel(weir_pool *pool, const weir_token *token);
 typedef struct weir__lane {
   pthread_mutex_t lock; /* guards everything below */
   weir__jobs queue;
+  unsigned waiting;    /* synchronous callers that wait, or are about to leave */
   int driven;          /* some thread drives the lane */
   int handed;          /* the lane's thread has been given it, and has not taken it yet */
   int checkpoint_due;  /* for the lane's thread, before the next job */
@@ -155,7 +156,7 @@ typedef struct weir__lane {
   int started;         /* the lane's thread exists */
   pthread_t thread;
   pthread_cond_t wake; /* handed or stop */
-  pthread_cond_t idle; /* driven became 0 while closing */
+  pthread_cond_t idle; /* driven or waiting became 0 while closing */
   uint64_t commits, rollbacks, busy, wal_pages, checkpoints, checkpoint_us; /* see weir_pool_stats */
 } weir__lane;
 
@@ -163,6 +164,7 @@ typedef struct weir__readers {
   pthread_mutex_t lock; /* guards everything below */
   weir__jobs queue;
   uint64_t submitted; /* jobs so far */
+  int looking;        /* a thread is awake and looks for a job */
   unsigned idle;      /* threads that wait on `wake` */
   int stop;
   unsigned count; /* threads that exist */

@@ -6,12 +6,12 @@
 void weir__jobs_push(weir__jobs *jobs, weir__job *job) {
   job->state = WEIR__JOB_QUEUED;
   DL_APPEND(jobs->head, job);
-  jobs->count++;
+  __atomic_store_n(&jobs->count, jobs->count + 1, __ATOMIC_RELAXED);
 }
 
 void weir__jobs_remove(weir__jobs *jobs, weir__job *job) {
   DL_DELETE(jobs->head, job);
-  jobs->count--;
+  __atomic_store_n(&jobs->count, jobs->count - 1, __ATOMIC_RELAXED);
 }
 
 weir__job *weir__jobs_pop(weir__jobs *jobs) {

@@ -25,8 +25,10 @@ typedef struct weir__job {
   void *data;                            /* handed to fn */
   weir_error *error;                     /* receives the detail of a failure; the submitter's, never NULL */
   const char *label;                     /* for diagnostics, or NULL */
-  weir_token *token;                     /* ends a running read early, or NULL */
+  weir_token *token;                     /* ends a wait, or a running read, early; or NULL */
   uint64_t deadline_ns;                  /* on weir__now_ns(): a running read is cut then; 0: none */
+  uint64_t admit_ns;                     /* a synchronous write: must have the lane, and in single mode the
+                                            connection, by then; 0: the pool's acquire_timeout_ms */
   int state;                             /* WEIR__JOB_*; guarded by the queue's lock */
   uint64_t number;                       /* in the order of submission; the readers' */
   int rc;                                /* the result, once ENDED */
@@ -39,7 +41,7 @@ typedef struct weir__job {
 /* A FIFO of jobs. Whoever owns it guards it. */
 typedef struct weir__jobs {
   weir__job *head; /* utlist: head->prev is the tail */
-  unsigned count;
+  unsigned count;  /* written under the owner's lock, atomically, so that it may be peeked at without */
 } weir__jobs;
 
 /* Appends a job and makes it QUEUED. */

@@ -19,7 +19,12 @@ static int drive(weir_pool *pool, weir__job *job) {
   } else { /* single mode: reads and writes share the one connection, under the same fair admission */
     int timeout_ms = pool->options.acquire_timeout_ms;
     weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
+                           .token = job->token,
                            .draining = 1};
+    if (job->admit_ns) {
+      uint64_t now = weir__now_ns();
+      how.timeout_ns = job->admit_ns > now ? job->admit_ns - now : 0;
+    }
     rc = weir__slot_acquire(pool, &how, &slot, job->error);
   }
   if (rc != WEIR_OK) {
@@ -173,9 +178,10 @@ static int wait_locked(weir_pool *pool, weir__job *job, uint64_t timeout_ns) {
   if (pthread_cond_init(&job->wake, &pool->monotonic) != 0) {
     return weir_fail(job->error, WEIR_NOMEM, "out of memory");
   }
-  struct timespec until = weir__timespec(weir__now_ns() + timeout_ns);
+  struct timespec until = weir__timespec(job->admit_ns);
   int rc = WEIR_OK;
   weir__jobs_push(&lane->queue, job);
+  lane->waiting++;
   while (rc == WEIR_OK && job->state != WEIR__JOB_LEADING && job->state != WEIR__JOB_ENDED) {
     if (job->state == WEIR__JOB_RUNNING) { /* on the lane's thread: it cannot be left any more */
       (void)pthread_cond_wait(&job->wake, &lane->lock);
@@ -196,11 +202,15 @@ static int wait_locked(weir_pool *pool, weir__job *job, uint64_t timeout_ns) {
     }
   }
   (void)pthread_cond_destroy(&job->wake);
+  if (--lane->waiting == 0 && lane->closing) {
+    (void)pthread_cond_broadcast(&lane->idle);
+  }
   return rc;
 }
 
 int weir__lane_write(weir_pool *pool, weir__job *job, uint64_t timeout_ns) {
   weir__lane *lane = &pool->lane;
+  job->admit_ns = weir__now_ns() + timeout_ns;
   (void)pthread_mutex_lock(&lane->lock);
   int rc = refuse_locked(pool, job->error);
   if (rc == WEIR_OK && canceled(job)) {
@@ -286,14 +296,14 @@ int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns) {
   (void)pthread_mutex_lock(&lane->lock);
   lane->closing = 1;
   int timeout = 0;
-  while (lane->driven && timeout == 0) {
+  while ((lane->driven || lane->waiting) && timeout == 0) { /* waiting: they still use the lock */
     timeout = pthread_cond_timedwait(&lane->idle, &lane->lock, &until);
   }
   weir__job *job = NULL;
   while (lane->driven && (job = weir__jobs_pop(&lane->queue)) != NULL) {
     end_locked(lane, job, weir_fail(job->error, WEIR_CANCELED, "the pool was closed before the write began"));
   }
-  int idle = !lane->driven;
+  int idle = !lane->driven && !lane->waiting;
   (void)pthread_mutex_unlock(&lane->lock);
   return idle;
 }

@@ -6,6 +6,7 @@
  * the read before it if it was submitted before that snapshot was begun, since then it cannot tell the
  * difference. In single mode one thread is enough, as there is one connection.
  */
+#include <sched.h>
 #include <string.h>
 
 #include "internal.h"
@@ -14,6 +15,9 @@
 /* How long a thread keeps a lease while there is work. Shorter than the time after which waiters are not
  * passed any more. */
 #define LEASE_NS (100u * WEIR__NS_PER_US)
+
+/* How long one thread that has run out of work looks for more before it sleeps: less than waking it costs. */
+#define LOOK_NS (20u * WEIR__NS_PER_US)
 
 typedef struct lease {
   weir__slot *slot; /* or NULL */
@@ -46,7 +50,11 @@ static int take(weir_pool *pool, const weir__job *job, uint64_t now, lease *held
     uint64_t left = job->deadline_ns > now ? job->deadline_ns - now : 1;
     how.timeout_ns = how.timeout_ns < left ? how.timeout_ns : left;
   }
-  return weir__slot_acquire(pool, &how, &held->slot, job->error);
+  int rc = weir__slot_acquire(pool, &how, &held->slot, job->error);
+  if (rc == WEIR_BUSY && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
+    rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before a connection became free");
+  }
+  return rc;
 }
 
 /* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
@@ -76,10 +84,23 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, lease *held
   job->rc = rc;
 }
 
+/* Waits for a job a short while without sleeping. Yields, so that whoever wants the processor has it. */
+static void look_locked(weir__readers *readers) {
+  readers->looking = 1;
+  (void)pthread_mutex_unlock(&readers->lock);
+  uint64_t until = weir__now_ns() + LOOK_NS;
+  while (!__atomic_load_n(&readers->queue.count, __ATOMIC_RELAXED) && weir__now_ns() < until) {
+    (void)sched_yield(); /* cannot fail */
+  }
+  (void)pthread_mutex_lock(&readers->lock);
+  readers->looking = 0;
+}
+
 static void *reader_main(void *data) {
   weir_pool *pool = data;
   weir__readers *readers = &pool->readers;
   lease held = {0};
+  int looked = 1;
   (void)pthread_mutex_lock(&readers->lock);
   for (;;) {
     weir__job *job = weir__jobs_pop(&readers->queue);
@@ -90,12 +111,16 @@ static void *reader_main(void *data) {
       run(pool, job, submitted, &held);
       job->finish(job);
       (void)pthread_mutex_lock(&readers->lock);
+      looked = 0;
     } else if (held.slot) { /* never wait with a lease */
       (void)pthread_mutex_unlock(&readers->lock);
       give_back(pool, &held);
       (void)pthread_mutex_lock(&readers->lock);
     } else if (readers->stop) {
       break;
+    } else if (!looked && !readers->looking) {
+      look_locked(readers);
+      looked = 1;
     } else {
       readers->idle++;
       (void)pthread_cond_wait(&readers->wake, &readers->lock);
@@ -132,7 +157,7 @@ int weir__readers_submit(weir_pool *pool, weir__job *job) {
   } else {
     job->number = readers->submitted++;
     weir__jobs_push(&readers->queue, job);
-    if (readers->idle) {
+    if (readers->idle && !(readers->looking && readers->queue.count == 1)) {
       (void)pthread_cond_signal(&readers->wake);
     }
   }

@@ -20,6 +20,7 @@ static struct {
   pthread_mutex_t lock; /* guards files */
   struct weir__file *files;
   unsigned generation; /* atomic: raised in each child */
+  uint64_t threads;    /* atomic: that have a number */
   pthread_once_t once;
   int failed; /* the fork handlers could not be installed */
 } registry = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
@@ -51,6 +52,14 @@ int weir__registry_start(weir_error *err) {
 
 unsigned weir__fork_generation(void) {
   return __atomic_load_n(&registry.generation, __ATOMIC_RELAXED);
+}
+
+uint64_t weir__thread_id(void) {
+  static _Thread_local uint64_t id;
+  if (!id) {
+    id = __atomic_add_fetch(&registry.threads, 1, __ATOMIC_RELAXED);
+  }
+  return id;
 }
 
 int weir__registry_add(const char *path, struct weir__file **out, weir_error *err) {

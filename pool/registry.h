@@ -1,10 +1,13 @@
 /*
- * The files that this process has open as pools, and how often it has been forked: the library's only global
- * state. SQLite's POSIX locks belong to the process, so one file must be one pool; and they do not pass to a
- * child, so a child must use neither the pools nor the files that its parent had open.
+ * The files that this process has open as pools, how often it has been forked, and how many threads have been
+ * seen: the library's only global state. SQLite's POSIX locks belong to the process, so one file must be one
+ * pool; and they do not pass to a child, so a child must use neither the pools nor the files that its parent
+ * had open.
  */
 #ifndef WEIR_POOL_REGISTRY_H
 #define WEIR_POOL_REGISTRY_H
+
+#include <stdint.h>
 
 #include <weir/error.h>
 
@@ -15,6 +18,9 @@ int weir__registry_start(weir_error *err);
 
 /* How many forks lie between that and this process: a handle is usable in the generation it was opened in. */
 unsigned weir__fork_generation(void);
+
+/* The calling thread's number, never given again. (A pthread_t is, once its thread has ended.) */
+uint64_t weir__thread_id(void);
 
 /*
  * Enters the file at `path` (which exists), by device and inode. Errors: WEIR_EXISTS, WEIR_FORKED (a parent

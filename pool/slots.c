@@ -14,6 +14,7 @@
 #include <utlist.h>
 
 #include "internal.h"
+#include "registry.h"
 
 /* How long a waiter lets others pass. About the cost of a few context switches. */
 #define WEIR__FAIR_NS (200u * WEIR__NS_PER_US)
@@ -22,13 +23,13 @@ static int overdue(const weir__waiter *waiter) {
   return weir__now_ns() - waiter->since_ns >= WEIR__FAIR_NS;
 }
 
-static void lend_locked(weir_pool *pool, weir__slot *slot, pthread_t owner) {
+static void lend_locked(weir_pool *pool, weir__slot *slot, uint64_t owner) {
   slot->leased = 1;
   slot->owner = owner;
   pool->in_use++;
 }
 
-static weir__slot *take_free_locked(weir_pool *pool, pthread_t owner) {
+static weir__slot *take_free_locked(weir_pool *pool, uint64_t owner) {
   weir__slot *slot = pool->free;
   if (slot) {
     pool->free = slot->next;
@@ -50,7 +51,7 @@ static int canceled(const weir_token *token) {
 
 /* Waits in the list until there is a slot. */
 static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot **out, weir_error *err) {
-  weir__waiter waiter = {.thread = pthread_self(), .since_ns = weir__now_ns(), .token = how->token};
+  weir__waiter waiter = {.thread = weir__thread_id(), .since_ns = weir__now_ns(), .token = how->token};
   struct timespec until = weir__timespec(waiter.since_ns + how->timeout_ns);
   if (pthread_cond_init(&waiter.wake, &pool->monotonic) != 0) {
     return weir_fail(err, WEIR_NOMEM, "out of memory");
@@ -81,6 +82,9 @@ static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot *
     pool->waiting--;
   }
   signal_first_locked(pool);
+  if (pool->closing) {
+    (void)pthread_cond_broadcast(&pool->returned); /* closing waits for waiters to leave, too */
+  }
   (void)pthread_cond_destroy(&waiter.wake);
   return rc;
 }
@@ -113,7 +117,7 @@ int weir__slot_acquire(weir_pool *pool, const weir__admission *how, weir__slot *
   } else if (pool->closing && !how->draining) {
     rc = weir_fail(err, WEIR_CLOSED, "the pool is closed or closing");
   } else if (!pool->waiters || (pool->free && !overdue(pool->waiters))) {
-    slot = take_free_locked(pool, pthread_self());
+    slot = take_free_locked(pool, weir__thread_id());
   }
   if (rc == WEIR_OK && !slot) {
     rc = how->timeout_ns ? wait_locked(pool, how, &slot, err)
@@ -131,7 +135,7 @@ int weir__slot_acquire(weir_pool *pool, const weir__admission *how, weir__slot *
 
 int weir__slot_acquire_writer(weir_pool *pool, weir__slot **out, weir_error *err) {
   (void)pthread_mutex_lock(&pool->lock);
-  lend_locked(pool, pool->writer, pthread_self());
+  lend_locked(pool, pool->writer, weir__thread_id());
   (void)pthread_mutex_unlock(&pool->lock);
   int rc = open_leased(pool, pool->writer, err);
   *out = rc == WEIR_OK ? pool->writer : NULL;
@@ -143,6 +147,7 @@ void weir__slot_release(weir_pool *pool, weir__slot *slot) {
   if (broken) {
     (void)pthread_mutex_lock(&pool->lock);
     slot->conn = NULL;
+    pool->reads += broken->reads;
     pool->replaced++;
     pool->open--;
     (void)pthread_mutex_unlock(&pool->lock);
@@ -177,11 +182,11 @@ void weir__slot_release(weir_pool *pool, weir__slot *slot) {
 
 weir_txn *weir__slot_own(weir_pool *pool) {
   weir_txn *own = NULL;
-  pthread_t self = pthread_self();
+  uint64_t self = weir__thread_id();
   (void)pthread_mutex_lock(&pool->lock);
   for (unsigned i = 0; i < pool->slot_count && pool->in_use; i++) {
     weir__slot *slot = &pool->slots[i];
-    if (slot->leased && pthread_equal(slot->owner, self) && slot->conn) {
+    if (slot->leased && slot->owner == self && slot->conn) {
       own = &slot->conn->txn;
       break;
     }

@@ -16,6 +16,13 @@ static uint64_t nanoseconds(int ms) {
   return ms > 0 ? (uint64_t)ms * WEIR__NS_PER_MS : 0;
 }
 
+/* How long a read may wait to be admitted: not longer than it may last. */
+static uint64_t wait_of(const weir_txn_options *options) {
+  uint64_t wait_ns = nanoseconds(options->timeout_ms);
+  uint64_t last_ns = nanoseconds(options->deadline_ms);
+  return last_ns && last_ns < wait_ns ? last_ns : wait_ns;
+}
+
 /* Fills the options' defaults in. */
 static int read_options(const weir_pool *pool, const weir_txn_options *given, weir_txn_options *out,
                         weir_error *err) {
@@ -64,14 +71,12 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
     return rc;
   }
   weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
-  uint64_t wait_ns = nanoseconds(chosen.timeout_ms);
   if (chosen.deadline_ms) {
     job.deadline_ns = weir__now_ns() + nanoseconds(chosen.deadline_ms);
-    wait_ns = wait_ns < nanoseconds(chosen.deadline_ms) ? wait_ns : nanoseconds(chosen.deadline_ms);
   }
+  weir__admission how = {.timeout_ns = wait_of(&chosen), .token = chosen.token};
   weir__slot *slot = NULL;
-  rc = weir__slot_acquire(in->pool, &(weir__admission){.timeout_ns = wait_ns, .token = chosen.token}, &slot,
-                          err);
+  rc = weir__slot_acquire(in->pool, &how, &slot, err);
   if (rc != WEIR_OK) {
     return rc;
   }
@@ -143,7 +148,7 @@ int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options 
   if (chosen.deadline_ms) {
     job.deadline_ns = weir__now_ns() + nanoseconds(chosen.deadline_ms);
   }
-  weir__admission how = {.timeout_ns = nanoseconds(chosen.timeout_ms), .token = chosen.token};
+  weir__admission how = {.timeout_ns = wait_of(&chosen), .token = chosen.token};
   weir__slot *slot = NULL;
   rc = weir__slot_acquire(pool, &how, &slot, err);
   if (rc != WEIR_OK) {
