@@ -46,16 +46,20 @@ int weir__begin_read(weir__conn *conn, const weir__job *job) {
 }
 
 int weir__run_in_read(weir__conn *conn, const weir__job *job) {
+  int rc = WEIR_OK;
   enter(conn, WEIR__TXN_READ, job);
   if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
-    return weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
+    rc = weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
+  } else if (job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
+    rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
+  } else {
+    conn->reads++;
+    rc = job->fn(&conn->txn, job->data, job->error);
+    weir__statements_put_since(&conn->statements, NULL);
   }
-  if (job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
-    return weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
-  }
-  conn->reads++;
-  int rc = job->fn(&conn->txn, job->data, job->error);
-  weir__statements_put_since(&conn->statements, NULL);
+  conn->txn.token = NULL; /* the job may be gone before the transaction is */
+  conn->txn.deadline_ns = 0;
+  conn->txn.label = NULL;
   return rc;
 }
 

@@ -33,7 +33,7 @@ extern "C" {
 #define WEIR_LABELS_MAX 64        /* labels on one node */
 #define WEIR_PROPS_MAX  100000000 /* bytes of props, SQLite's own limit leaves room for more */
 
-/* ---- The store ----------------------------------------------------------------------------------- */
+/* ---- The store ---- */
 
 typedef struct weir_graph weir_graph; /* an open store; opaque */
 
@@ -57,7 +57,7 @@ WEIR_API weir_pool *weir_graph_pool(weir_graph *graph);
 /* weir_pool_auto() of the graph's pool: makes each call a transaction of its own. NULL for NULL. */
 WEIR_API weir_txn *weir_graph_auto(weir_graph *graph);
 
-/* ---- Memory for results -------------------------------------------------------------------------- */
+/* ---- Memory for results ---- */
 
 /*
  * An arena that results live in, so that reading allocates nothing once it has grown: each function that
@@ -74,7 +74,7 @@ typedef struct weir_arena {
 /* Frees the memory; the arena may be used again. NULL is a no-op. */
 WEIR_API void weir_arena_clear(weir_arena *arena);
 
-/* ---- Nodes ---------------------------------------------------------------------------------------- */
+/* ---- Nodes ---- */
 
 /*
  * A node. As input: `label` is the one label, or empty for none; for several, set `labels` and `label_count`
@@ -148,7 +148,7 @@ WEIR_API int weir_node_put_many(weir_txn *txn, const weir_node *nodes, size_t co
 /* Counts the nodes that have `label`; empty: all nodes. Time grows with the number counted. */
 WEIR_API int weir_node_count(weir_txn *txn, weir_text label, int64_t *out, weir_error *err);
 
-/* ---- Reading many, in pages ----------------------------------------------------------------------- */
+/* ---- Reading many, in pages ---- */
 
 /*
  * A place in a scan. Zero it to begin; a scan that ends early leaves it where the next call goes on, also in
@@ -186,7 +186,7 @@ typedef int (*weir_node_fn)(const weir_node *node, void *data, weir_error *err);
 WEIR_API int weir_node_scan(weir_txn *txn, const weir_scan *scan, weir_node_fn visit, void *data,
                             weir_error *err);
 
-/* ---- Edges ----------------------------------------------------------------------------------------- */
+/* ---- Edges ---- */
 
 /*
  * An edge. (src, label, dst, rank) is its identity; rank tells parallel edges apart. Start from
@@ -255,7 +255,7 @@ typedef int (*weir_edge_fn)(const weir_edge *edge, void *data, weir_error *err);
 WEIR_API int weir_edge_scan(weir_txn *txn, const weir_scan *scan, weir_edge_fn visit, void *data,
                             weir_error *err);
 
-/* ---- Neighbors --------------------------------------------------------------------------------------- */
+/* ---- Neighbors ---- */
 
 /* Which edges of a node. */
 typedef enum weir_direction {
@@ -296,16 +296,22 @@ WEIR_API int weir_neighbors(weir_txn *txn, weir_text key, weir_direction directi
 WEIR_API int weir_degree(weir_txn *txn, weir_text key, weir_direction direction, weir_text label,
                          int64_t *out, weir_error *err);
 
-/* ---- Members of props ---------------------------------------------------------------------------------- */
+/* ---- Members of props ---- */
 
 /*
- * Read the member `name` of the JSON object `props`. Each call parses `props` anew. Errors: WEIR_NOT_FOUND
- * (no such member, or null), WEIR_INVALID (not a JSON object; a member of another type; an integer beyond 64
- * bits). weir_props_real also takes integers. weir_props_text puts its result in `arena`.
+ * Reads the member `name`, an integer, of the JSON object `props`. Each call parses `props` anew. Errors:
+ * WEIR_NOT_FOUND (no such member, or null), WEIR_INVALID (not a JSON object; a member of another type; an
+ * integer beyond 64 bits).
  */
 WEIR_API int weir_props_int(weir_text props, const char *name, int64_t *out, weir_error *err);
+
+/* As weir_props_int, for a number, integers included. */
 WEIR_API int weir_props_real(weir_text props, const char *name, double *out, weir_error *err);
+
+/* As weir_props_int, for true (1) or false (0). */
 WEIR_API int weir_props_bool(weir_text props, const char *name, int *out, weir_error *err);
+
+/* As weir_props_int, for a string, which is put in `arena`. */
 WEIR_API int weir_props_text(weir_text props, const char *name, weir_text *out, weir_arena *arena,
                              weir_error *err);
 

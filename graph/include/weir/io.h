@@ -64,12 +64,12 @@ typedef struct weir_load_options {
 
 /* What a load did. */
 typedef struct weir_load_report {
-  uint64_t rows;     /* data rows read, bad ones included */
-  uint64_t inserted; /* nodes or edges inserted */
+  uint64_t rows;      /* data rows read, bad ones included */
+  uint64_t inserted;  /* nodes or edges inserted */
   uint64_t updated;   /* that were there with other content */
   uint64_t unchanged; /* that were there with the same content */
-  uint64_t bad;     /* rows skipped */
-  uint64_t created; /* endpoints made */
+  uint64_t bad;       /* rows skipped */
+  uint64_t created;   /* endpoints made */
 } weir_load_report;
 
 /*
