@@ -5,9 +5,9 @@
 #include <stdint.h>
 #include <time.h>
 
-#define WEIR__NS_PER_US 1000u
-#define WEIR__NS_PER_MS 1000000u
-#define WEIR__NS_PER_S  1000000000u
+#define WEIR__NS_PER_US UINT64_C(1000)
+#define WEIR__NS_PER_MS UINT64_C(1000000)
+#define WEIR__NS_PER_S  UINT64_C(1000000000)
 
 static inline uint64_t weir__now_ns(void) {
   struct timespec now;

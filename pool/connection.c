@@ -35,6 +35,14 @@ static int on_progress(void *data) {
   return txn->cut != 0;
 }
 
+/* Called before each commit that has written. Only the pool commits: a statement that runs on after SQLite
+ * has rolled its transaction back, or that user code ran past the pool inside a read, is rolled back instead.
+ */
+static int refuse_commit(void *data) {
+  const weir__conn *conn = data;
+  return !conn->trusted || conn->txn.kind == WEIR__TXN_READ;
+}
+
 /* Called after each commit on the writing connection, with the number of pages in the WAL. */
 static int on_commit(void *data, sqlite3 *db, const char *schema, int pages) {
   (void)db;
@@ -99,7 +107,7 @@ int weir__conn_exec(weir__conn *conn, const char *sql, weir_error *err) {
   conn->trusted++;
   int rc = sqlite3_exec(conn->db, sql, NULL, NULL, NULL);
   conn->trusted--;
-  return weir__sqlite_fail(err, conn->db, rc, sql);
+  return weir__sqlite_fail(err, conn->db, rc, conn->pool->path);
 }
 
 /* Is the journal of this database a WAL? With `convert`, makes it one. Returns SQLite's code. */
@@ -139,7 +147,7 @@ static int ensure_wal(weir__conn *conn, weir_error *err) {
                        conn->pool->path);
     }
     if ((rc & 0xff) != SQLITE_BUSY || weir__now_ns() >= deadline) {
-      return weir__sqlite_fail(err, conn->db, rc, "switching the file to WAL mode");
+      return weir__sqlite_fail(err, conn->db, rc, conn->pool->path);
     }
     struct timespec pause = weir__timespec(WEIR__NS_PER_MS);
     (void)nanosleep(&pause, NULL); /* woken early: tries again early */
@@ -190,7 +198,7 @@ static int prepare_own(weir__conn *conn, weir_error *err) {
   for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
     int rc = sqlite3_prepare_v3(conn->db, own[i].sql, -1, SQLITE_PREPARE_PERSISTENT, own[i].out, NULL);
     if (rc != SQLITE_OK) {
-      return weir__sqlite_fail(err, conn->db, rc, "opening a connection");
+      return weir__sqlite_fail(err, conn->db, rc, conn->pool->path);
     }
   }
   return WEIR_OK;
@@ -226,12 +234,14 @@ int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, wei
   if (rc == WEIR_OK && pool->options.hooks && pool->options.hooks->connect) {
     rc = pool->options.hooks->connect(conn->db, &conn->local, pool->options.data, err);
   }
+  conn->connected = rc == WEIR_OK;
   if (rc != WEIR_OK) {
     weir__conn_close(conn);
     return rc;
   }
   conn->trusted = 0;
   sqlite3_progress_handler(conn->db, PROGRESS_OPS, on_progress, conn);
+  (void)sqlite3_commit_hook(conn->db, refuse_commit, conn); /* returns the former hook's data */
   if (role == WEIR__WRITER) {
     (void)sqlite3_wal_hook(conn->db, on_commit, conn); /* returns the former hook's data */
   }
@@ -243,8 +253,9 @@ void weir__conn_close(weir__conn *conn) {
   if (!conn) {
     return;
   }
-  if (conn->local && conn->pool->options.hooks && conn->pool->options.hooks->disconnect) {
-    conn->pool->options.hooks->disconnect(conn->local, conn->pool->options.data);
+  const weir_pool_hooks *hooks = conn->pool->options.hooks;
+  if (conn->connected && hooks && hooks->disconnect) {
+    hooks->disconnect(conn->local, conn->pool->options.data);
   }
   weir__statements_clear(&conn->statements);
   sqlite3_stmt *stmt = NULL;

@@ -28,7 +28,7 @@ const char *weir_error_name(int code) {
   }
 }
 
-int weir_fail(weir_error *err, int code, const char *format, ...) {
+int(weir_fail)(weir_error *err, int code, const char *format, ...) { /* in (): see cmake/analyzer.h */
   if (err) {
     va_list args;
     va_start(args, format);

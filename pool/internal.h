@@ -50,6 +50,7 @@ typedef struct weir__conn {
   sqlite3_stmt *savepoint, *rollback_to, *release;
   sqlite3_stmt *touch; /* reads one page, which fixes a snapshot */
   void *local;         /* what the connect hook stored */
+  int connected;       /* the connect hook has succeeded, so disconnect is due */
   uint64_t reads;      /* ended since the slot was lent */
   uint64_t rollbacks;  /* see weir_txn_rollbacks */
   int wal_pages;       /* pages in the WAL after the last commit here */
@@ -80,6 +81,9 @@ int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char 
 int weir__sqlite_code(int sqlite_code);
 
 /* ---- Running transactions on a leased connection (pool/run.c) ---- */
+
+/* Calls fn and sees that a failure has its detail in err. */
+int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err);
 
 /* A read transaction begins, runs one job or several, and ends. The end is due also after a beginning that
  * failed. weir__run_in_read returns the job's result. The detail of failures is in job->error. */
@@ -203,6 +207,9 @@ struct weir_pool {
   weir__lane lane;
   weir__readers readers;
 };
+
+/* Does the path ask for SQLite's shared cache? (pool/uri.c) */
+int weir__uri_shares_cache(const char *path);
 
 /* WEIR_FORKED (with the detail in err) if this process is a fork of the one that opened the pool. */
 int weir__pool_check(const weir_pool *pool, weir_error *err);

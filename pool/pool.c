@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include <utlist.h>
 
@@ -77,32 +76,27 @@ static int parameter_is(const char *file, const char *name, const char *value) {
 
 /*
  * Looks at the path the way SQLite does, by opening it (which takes no lock and reads nothing), so that URIs
- * and links mean the same here and there: is it in memory, is it shared cache, is the file open in this
- * process already?
+ * and links mean the same here and there: is it in memory, is the file open in this process already?
  */
 static int examine(weir_pool *pool, weir_error *err) {
+  if (weir__uri_shares_cache(pool->path)) {
+    return weir_fail(err, WEIR_INVALID,
+                     "'%s': SQLite's shared cache ignores the busy timeout: leave cache=shared out, the pool "
+                     "shares the file",
+                     pool->path);
+  }
   sqlite3 *probe = NULL;
   int access = pool->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   int opened = sqlite3_open_v2(pool->path, &probe, access | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, NULL);
   int rc = weir__sqlite_fail(err, probe, opened, pool->path);
-  if (rc == WEIR_IO) {
-    struct stat status;
-    if (stat(pool->path, &status) != 0 && errno == ENOENT) {
-      rc = weir_fail(err, WEIR_NOT_FOUND, "'%s' does not exist, or its directory does not", pool->path);
-    }
+  if (rc == WEIR_IO && probe && sqlite3_system_errno(probe) == ENOENT) {
+    rc = weir_fail(err, WEIR_NOT_FOUND, "'%s' does not exist, or its directory does not", pool->path);
   }
   if (rc == WEIR_OK) {
     const char *file = sqlite3_db_filename(probe, "main");
     pool->memory =
         !file || !*file || parameter_is(file, "vfs", "memdb") || parameter_is(file, "mode", "memory");
-    int shared =
-        strstr(pool->path, "cache=shared") != NULL || (file && parameter_is(file, "cache", "shared"));
-    if (strncmp(pool->path, "file:", 5) == 0 && shared) {
-      rc = weir_fail(err, WEIR_INVALID,
-                     "'%s': SQLite's shared cache ignores the busy timeout: leave cache=shared out, the pool "
-                     "shares the file",
-                     pool->path);
-    } else if (pool->memory && pool->options.mode == WEIR_POOL) {
+    if (pool->memory && pool->options.mode == WEIR_POOL) {
       rc = weir_fail(err, WEIR_INVALID,
                      "'%s': each connection of a pool would get an empty memory database of its own: use "
                      "WEIR_SINGLE, or a file",

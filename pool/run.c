@@ -28,6 +28,14 @@ static void clean(weir__conn *conn) {
   conn->txn.kind = WEIR__TXN_NONE;
 }
 
+int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err) {
+  int rc = fn(txn, data, err);
+  if (rc < 0 && err->code != rc) { /* it left no detail, or that of another failure */
+    (void)weir_fail(err, rc, "%s", weir_strerror(rc));
+  }
+  return rc;
+}
+
 /* Makes the connection's transaction that of `job`. */
 static void enter(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
   weir_txn *txn = &conn->txn;
@@ -54,7 +62,7 @@ int weir__run_in_read(weir__conn *conn, const weir__job *job) {
     rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");
   } else {
     conn->reads++;
-    rc = job->fn(&conn->txn, job->data, job->error);
+    rc = weir__call(job->fn, &conn->txn, job->data, job->error);
     weir__statements_put_since(&conn->statements, NULL);
   }
   conn->txn.token = NULL; /* the job may be gone before the transaction is */
@@ -83,9 +91,8 @@ static int begin_immediate(weir__conn *conn, weir_error *err) {
   uint64_t pause_ns = 20 * WEIR__NS_PER_US;
   (void)sqlite3_busy_timeout(conn->db, 0); /* always SQLITE_OK */
   int rc = SQLITE_OK;
-  uint64_t busy = 0;
   while ((rc = weir__conn_run(conn, conn->begin_write)) != SQLITE_OK && (rc & 0xff) == SQLITE_BUSY) {
-    busy++;
+    __atomic_add_fetch(&conn->pool->lane.busy, 1, __ATOMIC_RELAXED);
     uint64_t now = weir__now_ns();
     deadline = deadline ? deadline : now + (timeout_ms > 0 ? (uint64_t)timeout_ms : 0) * WEIR__NS_PER_MS;
     if (now >= deadline) {
@@ -96,9 +103,6 @@ static int begin_immediate(weir__conn *conn, weir_error *err) {
     pause_ns = pause_ns < 5 * WEIR__NS_PER_MS ? pause_ns * 2 : pause_ns;
   }
   (void)sqlite3_busy_timeout(conn->db, timeout_ms > 0 ? timeout_ms : 0);
-  if (busy) {
-    __atomic_add_fetch(&conn->pool->lane.busy, busy, __ATOMIC_RELAXED);
-  }
   return weir__sqlite_fail(err, conn->db, rc, "beginning a write");
 }
 
@@ -124,7 +128,7 @@ int weir__run_write(weir__conn *conn, weir__job *job) {
   int rc = begin_immediate(conn, job->error);
   int begun = rc == WEIR_OK;
   if (begun) {
-    rc = job->fn(&conn->txn, job->data, job->error);
+    rc = weir__call(job->fn, &conn->txn, job->data, job->error);
     weir__statements_put_since(&conn->statements, NULL);
     if (rc >= 0 &&
         sqlite3_get_autocommit(conn->db)) { /* and no statement must run in autocommit by accident */
@@ -139,7 +143,8 @@ int weir__run_write(weir__conn *conn, weir__job *job) {
     job->rev = conn->txn.rev;
   } else if (begun) {
     conn->rollbacks++;
-    conn->broken = rc == WEIR_INDETERMINATE; /* its cache may hold pages that the file does not */
+    /* its cache may hold pages that the file does not; a database in memory has no other place than this */
+    conn->broken = rc == WEIR_INDETERMINATE && !conn->pool->memory;
   }
   clean(conn); /* rolls back what is not committed */
   return rc;
@@ -158,7 +163,7 @@ int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
     return rc;
   }
   const struct weir__statement *mark = weir__statements_mark(&conn->statements);
-  rc = fn(txn, data, err);
+  rc = weir__call(fn, txn, data, err);
   if (sqlite3_get_autocommit(
           conn->db)) { /* SQLite has rolled everything back; the outer function will be told */
     conn->rollbacks++;

@@ -63,12 +63,19 @@ static sqlite3_stmt *take(weir__statements *cache, statement *entry) {
   return entry->stmt;
 }
 
-int weir__statements_get(weir__statements *cache, sqlite3 *db, weir_text sql, sqlite3_stmt **out,
-                         const char **tail) {
+static int only_blank(const char *from, const char *end) {
+  static const char blanks[] = " \t\r\n;";
+  while (from < end && memchr(blanks, *from, sizeof(blanks) - 1)) {
+    from++;
+  }
+  return from == end;
+}
+
+int weir__statements_get(weir__statements *cache, sqlite3 *db, weir_text sql, sqlite3_stmt **out, int *more) {
   statement **hint = hint_of(cache, sql.ptr);
   statement *entry = *hint;
   *out = NULL;
-  *tail = sql.ptr + sql.len;
+  *more = 0;
   if (entry && entry->origin == sql.ptr && entry->length == sql.len && !entry->in_use &&
       memcmp(entry->text, sql.ptr, sql.len) == 0) {
     *out = take(cache, entry);
@@ -91,9 +98,15 @@ int weir__statements_get(weir__statements *cache, sqlite3 *db, weir_text sql, sq
     return SQLITE_TOOBIG;
   }
   sqlite3_stmt *stmt = NULL;
-  int rc = sqlite3_prepare_v3(db, sql.ptr, (int)sql.len, SQLITE_PREPARE_PERSISTENT, &stmt, tail);
+  const char *tail = NULL;
+  int rc = sqlite3_prepare_v3(db, sql.ptr, (int)sql.len, SQLITE_PREPARE_PERSISTENT, &stmt, &tail);
   if (rc != SQLITE_OK || !stmt) {
     return rc;
+  }
+  if (!only_blank(tail, sql.ptr + sql.len)) {
+    (void)sqlite3_finalize(stmt); /* never stepped: nothing to report */
+    *more = 1;
+    return SQLITE_OK;
   }
   entry = calloc(1, sizeof(*entry) + sql.len);
   if (!entry) {

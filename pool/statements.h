@@ -22,10 +22,8 @@ typedef struct weir__statements {
   unsigned limit;                             /* keep at most so many */
 } weir__statements;
 
-/* Returns SQLite's code; *tail is where the first statement of `sql` ends. *out is NULL if it holds no
- * statement. */
-int weir__statements_get(weir__statements *cache, sqlite3 *db, weir_text sql, sqlite3_stmt **out,
-                         const char **tail);
+/* Returns SQLite's code. *out is NULL if `sql` holds no statement, or more than one: then *more is 1. */
+int weir__statements_get(weir__statements *cache, sqlite3 *db, weir_text sql, sqlite3_stmt **out, int *more);
 
 /* Gives a statement back: reset, nothing bound. */
 void weir__statements_put(weir__statements *cache, sqlite3_stmt *statement);

@@ -63,7 +63,7 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
   }
   weir_txn *own = in->kind == WEIR__TXN_AUTO ? weir__slot_own(in->pool) : in;
   if (own) {
-    return fn(own, data, err);
+    return weir__call(fn, own, data, err);
   }
   weir_txn_options chosen;
   rc = read_options(in->pool, options, &chosen, err);
@@ -128,10 +128,12 @@ int weir_cancel(weir_pool *pool, weir_token *token) {
 /* ---- Snapshots ---- */
 
 int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options *options, weir_error *err) {
+  if (out) {
+    *out = NULL;
+  }
   if (!pool || !out) {
     return weir_fail(err, WEIR_INVALID, "%s is NULL", pool ? "out" : "the pool");
   }
-  *out = NULL;
   weir_txn_options chosen;
   int rc = weir__pool_check(pool, err);
   if (rc == WEIR_OK) {
@@ -179,6 +181,7 @@ int weir_snapshot_end(weir_txn *txn, weir_error *err) {
   if (rc == WEIR_OK) {
     weir__slot *slot = txn->slot;
     txn->slot = NULL;
+    txn->conn->reads++;
     weir__end_read(txn->conn);
     weir__slot_release(txn->pool, slot);
   }
@@ -210,10 +213,6 @@ static int check_live(const weir_txn *txn, weir_error *err) {
   return WEIR_OK;
 }
 
-static int only_blank(const char *from, const char *end) {
-  return strspn(from, " \t\r\n;") >= (size_t)(end - from);
-}
-
 static int refuse_write(const weir_txn *txn, sqlite3_stmt *stmt, weir_error *err) {
   if (txn->kind == WEIR__TXN_READ && !sqlite3_stmt_readonly(stmt)) {
     return weir_fail(err, WEIR_MISUSE, "'%.120s' writes: run it inside weir_write", sqlite3_sql(stmt));
@@ -221,11 +220,13 @@ static int refuse_write(const weir_txn *txn, sqlite3_stmt *stmt, weir_error *err
   return WEIR_OK;
 }
 
-static int prepare_failed(weir_txn *txn, int sqlite_code, const char *sql, weir_error *err) {
+/* `before`: how many bytes of the caller's text stand before `sql`. */
+static int prepare_failed(weir_txn *txn, int sqlite_code, weir_text sql, int before, weir_error *err) {
   if ((sqlite_code & 0xff) == SQLITE_AUTH) {
     int code =
         weir_fail(err, WEIR_MISUSE,
-                  "'%.120s' is refused: transactions, attached files and settings are the pool's own", sql);
+                  "'%.*s' is refused: transactions, attached files and settings are the pool's own",
+                  (int)(sql.len < 120 ? sql.len : 120), sql.ptr);
     if (err) {
       err->sqlite_code = sqlite_code;
     }
@@ -233,11 +234,14 @@ static int prepare_failed(weir_txn *txn, int sqlite_code, const char *sql, weir_
   }
   int offset = sqlite3_error_offset(txn->conn->db);
   char doing[64];
-  (void)snprintf(doing, sizeof(doing), offset >= 0 ? "SQL, at byte %d" : "SQL", offset);
+  (void)snprintf(doing, sizeof(doing), offset >= 0 ? "SQL, at byte %d" : "SQL", before + offset);
   return weir__sqlite_fail(err, txn->conn->db, sqlite_code, doing);
 }
 
 int weir_txn_prepare(weir_txn *txn, weir_text sql, struct sqlite3_stmt **out, weir_error *err) {
+  if (out) {
+    *out = NULL;
+  }
   int rc = check_live(txn, err);
   if (rc != WEIR_OK) {
     return rc;
@@ -245,18 +249,16 @@ int weir_txn_prepare(weir_txn *txn, weir_text sql, struct sqlite3_stmt **out, we
   if (!sql.ptr || !out) {
     return weir_fail(err, WEIR_INVALID, "%s is NULL", out ? "the SQL text" : "out");
   }
-  const char *tail = NULL;
-  int sqlite_code = weir__statements_get(&txn->conn->statements, txn->conn->db, sql, out, &tail);
+  int more = 0;
+  int sqlite_code = weir__statements_get(&txn->conn->statements, txn->conn->db, sql, out, &more);
   if (sqlite_code != SQLITE_OK) {
-    return prepare_failed(txn, sqlite_code, sql.ptr, err);
+    return prepare_failed(txn, sqlite_code, sql, 0, err);
   }
   if (!*out) {
-    return weir_fail(err, WEIR_INVALID, "the SQL text holds no statement");
+    return weir_fail(err, WEIR_INVALID,
+                     more ? "more than one statement: use weir_txn_exec" : "the SQL text holds no statement");
   }
   rc = refuse_write(txn, *out, err);
-  if (rc == WEIR_OK && !only_blank(tail, sql.ptr + sql.len)) {
-    rc = weir_fail(err, WEIR_INVALID, "more than one statement: use weir_txn_exec");
-  }
   if (rc != WEIR_OK) {
     weir__statements_put(&txn->conn->statements, *out);
     *out = NULL;
@@ -275,12 +277,13 @@ int weir_txn_exec(weir_txn *txn, const char *sql, weir_error *err) {
   if (rc == WEIR_OK && !sql) {
     rc = weir_fail(err, WEIR_INVALID, "the SQL text is NULL");
   }
+  const char *begin = sql;
   while (rc == WEIR_OK && *sql) {
     sqlite3_stmt *stmt = NULL;
     const char *tail = NULL;
     int sqlite_code = sqlite3_prepare_v2(txn->conn->db, sql, -1, &stmt, &tail);
     if (sqlite_code != SQLITE_OK) {
-      return prepare_failed(txn, sqlite_code, sql, err);
+      return prepare_failed(txn, sqlite_code, weir_str(sql), (int)(sql - begin), err);
     }
     if (stmt && (rc = refuse_write(txn, stmt, err)) == WEIR_OK) {
       do {
@@ -328,10 +331,11 @@ int weir_txn_writes(const weir_txn *txn) {
 }
 
 int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err) {
-  int rc = check_live(txn, err);
-  if (rc == WEIR_OK && !out) {
-    rc = weir_fail(err, WEIR_INVALID, "out is NULL");
+  if (!out) {
+    return weir_fail(err, WEIR_INVALID, "out is NULL");
   }
+  *out = 0;
+  int rc = check_live(txn, err);
   if (rc == WEIR_OK && !txn->pool->options.numbered) {
     rc = weir_fail(err, WEIR_MISUSE, "the pool was not opened with the option 'numbered'");
   }

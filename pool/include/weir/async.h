@@ -8,17 +8,16 @@
  *
  * Rules
  *
- *   1. weir_async_* and weir_req_* functions, and weir_read_async/weir_write_async, are called on the thread
- * that runs the handle's loop. Called elsewhere: WEIR_MISUSE.
+ *   1. All functions here are called on the thread that runs the handle's loop. Called elsewhere, also in
+ *      the work of a request: WEIR_MISUSE.
  *   2. A submission that returns a negative code never calls back. One that returns WEIR_OK calls `done`
  *      exactly once, and never before the submitting call has returned.
  *   3. The memory of a request belongs to the library from submission until `done` is called. In `done` it
- * may be submitted again or freed.
+ *      may be submitted again or freed.
  *   4. A canceled request still calls back, with WEIR_CANCELED unless it had already ended otherwise.
  *   5. The handle keeps the loop alive only while requests are pending.
  *   6. weir_async_close lets running work finish, cancels what is queued, delivers every callback, then calls
- * its own. The memory of the handle may be reused in that callback. The pool can be closed after it, not
- * before.
+ *      its own. From then on the memory of the handle may be used again, and the pool be closed; not before.
  */
 #ifndef WEIR_ASYNC_H
 #define WEIR_ASYNC_H
@@ -46,7 +45,8 @@ struct weir_req {
   int timeout_ms;        /* deadline counted from submission; 0: none. Set before submitting. A write that
                             has begun is never cut: its deadline holds while it is queued */
   const char *label;     /* or NULL: static text that names the request in diagnostics */
-  weir_error error;      /* in `done`: the detail, when status < 0 */
+  weir_error error;      /* in `done`, when status < 0: the detail. Also when an open handle refuses a
+                            submission on the right thread, unless the request is pending */
   uint64_t private_[32]; /* private */
 };
 
