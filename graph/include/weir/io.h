@@ -14,10 +14,14 @@
 extern "C" {
 #endif
 
-/* What to do with a row that cannot be loaded. */
+/*
+ * What to do with a row that cannot be loaded. A few faults end the load in any case, since what is behind
+ * them would be lost unseen: a header at fault, a quote that is never closed, a field of more than 16 MiB.
+ */
 typedef enum weir_bad_rows {
   WEIR_BAD_ROWS_STOP = 0, /* end the load with an error; nothing is kept */
-  WEIR_BAD_ROWS_SKIP = 1  /* leave it out, count it, tell on_bad_row */
+  WEIR_BAD_ROWS_SKIP = 1  /* leave it out, count it, tell on_bad_row. After a misplaced quote the rest of the
+                             line is left out, and the next line begins a row */
 } weir_bad_rows;
 
 /* Where in the file a row is at fault. */
@@ -49,11 +53,12 @@ typedef struct weir_load_options {
   char quote;                /* default '"' */
   int create_endpoints;      /* 1: edges make the endpoints that are missing; 0: such a row is bad */
   weir_bad_rows bad_rows;    /* default: stop */
-  void (*on_bad_row)(const weir_bad_row *row, void *data); /* or NULL. On the thread that runs the load */
+  void (*on_bad_row)(const weir_bad_row *row, void *data); /* or NULL */
   int (*on_progress)(const weir_load_progress *progress,
-                     void *data); /* or NULL. About ten times a second; nonzero
-                                     ends the load with WEIR_CANCELED */
-  void *data;                     /* handed to both */
+                     void *data); /* or NULL. At the beginning (with 0 rows), about ten times a second, and at
+                                     the end; nonzero ends the load with WEIR_CANCELED */
+  void *data; /* handed to both. They are called on the thread that runs the transaction; if that is run
+                 again (see weir_txn_fn), so are they, from the beginning */
 } weir_load_options;
 
 #define WEIR_LOAD_OPTIONS_INIT                                                                               \
@@ -75,16 +80,20 @@ typedef struct weir_load_report {
 /*
  * Loads nodes from a CSV file (RFC 4180: quoted fields with commas, line breaks and doubled quotes; LF or
  * CRLF; a UTF-8 byte order mark is skipped). The first row names the columns. The key's column must be there;
- * the label's may be, with several labels separated by ';'. Every other column becomes a member of props: a
- * JSON number or boolean if the field is spelled as one, a string otherwise; an empty unquoted field is left
- * out.
+ * the label's may be, with several labels separated by ';'; a column that an option names must be there.
+ * Every other column becomes a member of props. Spelling alone decides of what type, with quotes or without:
+ * a field that is a JSON number of 64 bits (integers) or a double (others), or true or false, stays as it is,
+ * and anything else becomes a string: 00123, 1e999 and True, too. An empty unquoted field is left out.
+ *
+ * A row has as many fields as the header and at most 16 MiB. Memory is bounded by the largest row. A pipe can
+ * be loaded, unless its transaction has to be run again.
  *
  * Rows are put (weir_node_put), so loading a file twice changes nothing. *report (NULL: not wanted) is filled
  * on success.
  *
  * Errors: WEIR_NOT_FOUND (no such file), WEIR_IO (unreadable, or a damaged .gz), WEIR_INVALID (a bad row and
- * bad_rows is STOP: the message gives file, line and column; no header; key column missing), WEIR_CANCELED,
- * and those of weir_write.
+ * bad_rows is STOP: the message gives file, line and column; no header; key column missing; a directory; the
+ * store's own file), WEIR_CANCELED, and those of weir_write.
  */
 WEIR_API int weir_load_csv_nodes(weir_txn *txn, const char *path, const weir_load_options *options,
                                  weir_load_report *report, weir_error *err);
@@ -98,8 +107,9 @@ WEIR_API int weir_load_csv_edges(weir_txn *txn, const char *path, const weir_loa
 
 /*
  * Loads a SNAP edge list (snap.stanford.edu): a line an edge, source and target separated by tabs or spaces,
- * and optionally a weight; lines that begin with '#' and empty lines are skipped. The delimiter, quote and
- * column options do not matter. Endpoints are always made. Errors: as weir_load_csv_nodes.
+ * and optionally a weight (columns 1, 2 and 3 of a bad row); lines that begin with '#' and empty lines are
+ * skipped. A line has at most 16 KiB. The delimiter, quote and column options do not matter. Endpoints are
+ * always made. Errors: as weir_load_csv_nodes.
  */
 WEIR_API int weir_load_snap(weir_txn *txn, const char *path, const weir_load_options *options,
                             weir_load_report *report, weir_error *err);

@@ -1,0 +1,56 @@
+/*
+ * What the files of graph/ share. Not for other directories.
+ *
+ *   weir/graph.h   node.c edge.c neighbors.c   what the public functions do, in terms of
+ *                  labels.c props.c scan.c     names, JSON and pages, and of
+ *                  storage.h                   the primitive operations on rows; all SQL is below it
+ *                                              (storage_*.c), but for the schema (schema.c)
+ */
+#ifndef WEIR_GRAPH_INTERNAL_H
+#define WEIR_GRAPH_INTERNAL_H
+
+#include <weir/graph.h>
+
+#include "text.h"
+
+/* What the graph keeps in each connection. Used by the thread that has the connection. */
+typedef struct weir__local {
+  struct weir__labels *labels; /* see labels.h */
+  uint64_t rollbacks;          /* weir_txn_rollbacks when the labels were last known to be right */
+  unsigned visiting;           /* visitors of the user's that are running */
+} weir__local;
+
+/* ---- Running operations (graph.c) ---------------------------------------------------------------- */
+
+/* Runs `fn` as a read of the graph's, nested in `txn` or on its own. */
+int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
+
+/* Runs `fn` as a write: as a whole or not at all, also inside a larger transaction. */
+int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
+
+/* As weir__graph_write, without the cost of a savepoint, for an `fn` that does at most one thing that can
+ * fail after it has begun to write, and does it in one statement. */
+int weir__graph_write_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
+
+/* ---- The schema (schema.c) ------------------------------------------------------------------------- */
+
+/* Brings the database behind `txn` to this version's schema, creating it in an empty one. `path` is for
+ * messages. Errors: WEIR_VERSION, WEIR_CORRUPT, WEIR_READONLY. */
+int weir__schema_open(weir_txn *txn, const char *path, int read_only, weir_error *err);
+
+/* ---- Arguments -------------------------------------------------------------------------------------- */
+
+/* Copies options of the caller's, whose first member is their size, over the defaults in `known`: a smaller
+ * struct is an older caller's; a larger one is a newer caller's, and WEIR_INVALID if what this version does
+ * not know is set. */
+int weir__options_copy(void *known, size_t known_size, const void *given, const char *what, weir_error *err);
+
+/* WEIR_INVALID if `pointer` is NULL. */
+static inline int weir__check_set(const void *pointer, const char *what, weir_error *err) {
+  return pointer ? WEIR_OK : weir_fail(err, WEIR_INVALID, "%s is NULL", what);
+}
+
+/* Puts "<what> <index>: " before the message, and returns rc. */
+int weir__fail_at(weir_error *err, int rc, const char *what, size_t index);
+
+#endif
