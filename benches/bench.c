@@ -16,7 +16,7 @@
 
 static char directory[PATH_MAX];
 
-noreturn void bench_fail(const char *format, ...) {
+_Noreturn void bench_fail(const char *format, ...) {
   va_list args;
   fflush(stdout);
   fputs("weir-bench: ", stderr);

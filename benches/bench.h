@@ -6,7 +6,6 @@
 #define BENCH_H
 
 #include <stdint.h>
-#include <stdnoreturn.h>
 #include <time.h>
 
 #include <weir/pool.h>
@@ -51,7 +50,7 @@ typedef struct bench_command {
 extern const bench_command bench_waves, bench_async, bench_read;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
-noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);
+_Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);
 
 /* Ends the program if a weir function has failed; `doing` says what was tried. */
 void bench_check(int rc, const weir_error *err, const char *doing);

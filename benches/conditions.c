@@ -64,7 +64,7 @@ static void check_mode(const bench_settings *settings, const dataset *data, weir
 }
 
 void conditions_check(const bench_settings *settings, const dataset *data, jsonl *out) {
-  pragmas bare;
+  pragmas bare = {0};
   for (unsigned d = 0; d < settings->durability.count; d++) {
     baseline *b = baseline_open(data->path, settings, settings->durability.values[d]);
     for (int i = 0; i < PRAGMAS; i++) {
@@ -92,9 +92,9 @@ void conditions_check(const bench_settings *settings, const dataset *data, jsonl
          "  mmap %s, foreign keys %s; seed %" PRIu64 "\n",
          bare.value[0], bare.value[1], settings->cache_kib, settings->checkpoint, bare.value[4],
          bare.value[5], settings->seed);
-  jsonl_common(out, "page_size", json_string(bare.value[0]));
+  jsonl_common(out, "page_size", json_integer(strtol(bare.value[0], NULL, 10)));
   jsonl_common(out, "journal_mode", json_string(bare.value[1]));
-  jsonl_common(out, "mmap_size", json_string(bare.value[4]));
+  jsonl_common(out, "mmap_size", json_integer(strtol(bare.value[4], NULL, 10)));
   jsonl_common(out, "load_average", json_real(load));
   jsonl_common(out, "file_system", json_string(fs));
   jsonl_common(out, "nodes", json_integer(data->nodes));

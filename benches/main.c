@@ -225,20 +225,25 @@ static void take(bench_settings *s, const struct option_text *option, const char
   }
 }
 
+static const bench_command *find_command(const char *name) {
+  for (int i = 0; i < COMMANDS; i++) {
+    if (strcmp(name, commands[i]->name) == 0) {
+      return commands[i];
+    }
+  }
+  return NULL;
+}
+
 int main(int argc, char **argv) {
   if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
       strcmp(argv[1], "help") == 0) {
     print_help();
     return argc < 2 ? 2 : 0;
   }
-  const bench_command *command = NULL;
-  for (int i = 0; i < COMMANDS; i++) {
-    if (strcmp(argv[1], commands[i]->name) == 0) {
-      command = commands[i];
-    }
-  }
+  const bench_command *command = find_command(argv[1]);
   if (!command) {
-    bench_fail("no command \"%s\"; weir-bench --help lists them", argv[1]);
+    fprintf(stderr, "weir-bench: no command \"%s\"; weir-bench --help lists them\n", argv[1]);
+    return 2;
   }
 
   bench_settings settings = {.seconds = 5,

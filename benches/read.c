@@ -103,7 +103,7 @@ static void read_batch(reading *r, const way *how) {
 
 /* Reads for `ns`; returns reads a second. */
 static double read_for(reading *r, const way *how, uint64_t ns, uint64_t *random) {
-  uint64_t begin = bench_now(), now = begin, count = 0;
+  uint64_t begin = bench_now(), now, count = 0;
   do {
     for (int i = 0; i < BATCH; i++) {
       r->items[i] = (unsigned)bench_below(random, r->data->count);
@@ -122,7 +122,8 @@ static double run_way(reading *r, const way *how, uint64_t seed, histogram *h) {
   if (how->mode == WEIR_MODE_DEFAULT) {
     r->bare = baseline_open(r->data->path, r->settings, WEIR_NORMAL);
   } else {
-    weir_pool_options options = bench_pool_options(r->settings, how->mode, 4, WEIR_NORMAL);
+    weir_pool_options options =
+        bench_pool_options(r->settings, how->mode, r->settings->readers.values[0], WEIR_NORMAL);
     bench_check(weir_graph_open(&r->graph, r->data->path, &options, &err), &err, "opening the store");
   }
   r->h = NULL;
@@ -188,6 +189,7 @@ static int run(const bench_settings *settings) {
   double *rates[WAYS];
   histogram *hs[WAYS];
   jsonl_common(out, "durability", json_string("normal"));
+  jsonl_common(out, "readers", json_integer(settings->readers.values[0]));
   jsonl_common(out, "synchronous", json_string("NORMAL"));
   conditions_check(settings, r.data, out);
   for (int i = 0; i < WAYS; i++) {

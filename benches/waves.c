@@ -127,11 +127,13 @@ static const struct {
 
 static void write_line(const grid *g, const cell *c, unsigned repetition) {
   const wave_run *r = &c->runs[repetition];
-  json_t *line = json_pack("{ss ss si si si si sI sI sI sI}", "mode", c->kind->name, "durability",
-                           bench_durability_name(g->durability), "readers", (int)g->readers, "txn",
-                           (int)c->txn, "repetition", (int)repetition, "wave_reads", WAVE_READS, "waves",
-                           (json_int_t)r->waves, "valid_waves", (json_int_t)r->valid_waves, "writer_commits",
-                           (json_int_t)r->writer_commits, "errors", (json_int_t)tally_total(&c->errors));
+  json_t *line =
+      json_pack("{ss ss ss si si si si sI sI sI sI}", "mode", c->kind->name, "durability",
+                bench_durability_name(g->durability), "synchronous",
+                g->durability == WEIR_FULL_SYNC ? "FULL" : "NORMAL", "readers", (int)g->readers, "txn",
+                (int)c->txn, "repetition", (int)repetition, "wave_reads", WAVE_READS, "waves",
+                (json_int_t)r->waves, "valid_waves", (json_int_t)r->valid_waves, "writer_commits",
+                (json_int_t)r->writer_commits, "errors", (json_int_t)tally_total(&c->errors));
   for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
     jsonl_figure(line, figures[i].name, value_at(r, figures[i].offset));
   }

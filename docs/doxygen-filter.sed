@@ -3,8 +3,8 @@
 1 s|^/\*$|/** @file|
 2,$ s|^( *)/\*$|\1/**|
 2,$ s|^( *)/\* ([^-])|\1/** \2|
-s|^([^/]*[^/ ]) +/\* |\1 /**< |
+/^#endif/!s|^([^/]*[^/ ]) +/\* |\1 /**< |
 # Aligned tables: preformatted text.
 s|^ \*   ([A-Za-z_])| *       \1|
 # The initializers need no words of their own.
-s|^#define (weir_.*\|WEIR_[A-Z_]+)_INIT .*|/** Initial value of the struct of this name. */\n&|
+s|^#define WEIR_[A-Z_]+_INIT .*|/** Initial value of the struct of this name. */\n&|

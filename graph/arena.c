@@ -26,16 +26,18 @@ static void free_chunks(struct weir__chunk *chunk) {
 }
 
 void weir_arena_clear(weir_arena *arena) {
-  if (arena == NULL)
+  if (arena == NULL) {
     return;
+  }
   free_chunks(arena->chunk);
   arena->chunk = NULL;
 }
 
 void weir__arena_reset(weir_arena *arena) {
   struct weir__chunk *chunk = arena->chunk;
-  if (chunk == NULL)
+  if (chunk == NULL) {
     return;
+  }
   free_chunks(chunk->next);
   chunk->next = NULL;
   chunk->used = 0;
@@ -44,13 +46,16 @@ void weir__arena_reset(weir_arena *arena) {
 static struct weir__chunk *grow(weir_arena *arena, size_t size) {
   size_t wanted = arena->chunk ? arena->chunk->size : FIRST_SIZE / 2;
   wanted = wanted > SIZE_MAX / 2 ? wanted : wanted * 2;
-  if (wanted < size)
+  if (wanted < size) {
     wanted = size;
-  if (wanted > SIZE_MAX - sizeof(struct weir__chunk))
+  }
+  if (wanted > SIZE_MAX - sizeof(struct weir__chunk)) {
     return NULL;
+  }
   struct weir__chunk *chunk = malloc(sizeof *chunk + wanted);
-  if (chunk == NULL)
+  if (chunk == NULL) {
     return NULL;
+  }
   chunk->next = arena->chunk;
   chunk->size = wanted;
   chunk->used = 0;
@@ -63,8 +68,9 @@ void *weir__arena_alloc(weir_arena *arena, size_t size, weir_error *err) {
   struct weir__chunk *chunk = arena->chunk;
   if (size <= SIZE_MAX - unit) {
     size = (size + unit - 1) / unit * unit;
-    if (chunk == NULL || chunk->size - chunk->used < size)
+    if (chunk == NULL || chunk->size - chunk->used < size) {
       chunk = grow(arena, size);
+    }
   } else {
     chunk = NULL;
   }

@@ -63,6 +63,13 @@ static int make_room(struct collection *into, weir_error *err) {
   return WEIR_OK;
 }
 
+/* Moves `text` to *at, unless it is one that was not asked for. */
+static void keep_text(char **at, weir_text *text) {
+  if (text->ptr) {
+    *text = weir__text_copy(at, *text);
+  }
+}
+
 /* Copies the texts of a neighbor into the arena. */
 static int copy_texts(weir_arena *arena, weir_neighbor *neighbor, weir_error *err) {
   weir_node *node = &neighbor->node;
@@ -83,10 +90,10 @@ static int copy_texts(weir_arena *arena, weir_neighbor *neighbor, weir_error *er
     node->labels = labels;
     node->label = labels[0];
   }
-  node->key = weir__text_copy(&at, node->key);
-  node->props = weir__text_copy(&at, node->props);
-  neighbor->label = weir__text_copy(&at, neighbor->label);
-  neighbor->props = weir__text_copy(&at, neighbor->props);
+  keep_text(&at, &node->key);
+  keep_text(&at, &node->props);
+  keep_text(&at, &neighbor->label);
+  keep_text(&at, &neighbor->props);
   return WEIR_OK;
 }
 

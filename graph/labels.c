@@ -57,18 +57,18 @@ int weir__labels_open(struct weir__labels **out) {
 
 void weir__labels_drop(struct weir__labels *labels) {
   label_set *set = labels->sets_by_id;
-  HASH_CLEAR(by_ids, labels->sets_by_ids);
+  label_entry *entry = labels->by_id;
+  HASH_CLEAR(by_ids, labels->sets_by_ids); /* frees the tables; the entries stay chained */
+  HASH_CLEAR(by_id, labels->sets_by_id);
+  HASH_CLEAR(by_name, labels->by_name);
+  HASH_CLEAR(by_id, labels->by_id);
   while (set) {
     label_set *next = set->by_id.next;
-    HASH_DELETE(by_id, labels->sets_by_id, set);
     free(set);
     set = next;
   }
-  label_entry *entry = labels->by_id;
-  HASH_CLEAR(by_name, labels->by_name);
   while (entry) {
     label_entry *next = entry->by_id.next;
-    HASH_DELETE(by_id, labels->by_id, entry);
     free(entry);
     entry = next;
   }
@@ -128,6 +128,7 @@ static label_set *set_by_id(const struct weir__labels *labels, int64_t id) {
 
 static label_set *set_by_ids(const struct weir__labels *labels, const int64_t *ids, size_t count) {
   label_set *entry;
+  /* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): ids[0..count-1] are set */
   HASH_FIND(by_ids, labels->sets_by_ids, ids, count * sizeof *ids, entry);
   return entry;
 }

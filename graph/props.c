@@ -118,8 +118,7 @@ static int merge_member(json_t *target, const char *name, json_t *value, int *ch
 
 /* MergePatch of RFC 7396. `target` belongs to the document alone; values of the patch that are no objects are
  * shared and not changed. */
-static int merge_object(json_t *target, json_t *patch, int *changed,
-                        weir_error *err) { // NOLINT(misc-no-recursion)
+static int merge_object(json_t *target, json_t *patch, int *changed, weir_error *err) {
   const char *name;
   json_t *value;
   int rc = WEIR_OK;
@@ -133,7 +132,7 @@ static int merge_object(json_t *target, json_t *patch, int *changed,
 }
 
 /* The least number of digits with which all reals in `json` keep their value. */
-static int digits_for(json_t *json, int least) { // NOLINT(misc-no-recursion)
+static int digits_for(json_t *json, int least) {
   if (json_is_real(json)) {
     for (double value = json_real_value(json); least < DIGITS_MOST; least++) {
       char text[32];

@@ -24,29 +24,35 @@ static size_t sequence(const unsigned char *bytes, size_t left) {
   unsigned char low = 0x80;
   unsigned char high = 0xBF; /* bounds of the second byte */
   size_t length;
-  if (lead < 0x80)
+  if (lead < 0x80) {
     return lead != 0;
-  if (lead >= 0xC2 && lead <= 0xDF)
+  }
+  if (lead >= 0xC2 && lead <= 0xDF) {
     length = 2;
-  else if (lead >= 0xE0 && lead <= 0xEF)
+  } else if (lead >= 0xE0 && lead <= 0xEF) {
     length = 3;
-  else if (lead >= 0xF0 && lead <= 0xF4)
+  } else if (lead >= 0xF0 && lead <= 0xF4) {
     length = 4;
-  else
+  } else {
     return 0;
-  if (lead == 0xE0)
+  }
+  if (lead == 0xE0) {
     low = 0xA0;
-  else if (lead == 0xED)
+  } else if (lead == 0xED) {
     high = 0x9F;
-  else if (lead == 0xF0)
+  } else if (lead == 0xF0) {
     low = 0x90;
-  else if (lead == 0xF4)
+  } else if (lead == 0xF4) {
     high = 0x8F;
-  if (left < length || bytes[1] < low || bytes[1] > high)
+  }
+  if (left < length || bytes[1] < low || bytes[1] > high) {
     return 0;
-  for (size_t i = 2; i < length; i++)
-    if ((bytes[i] & 0xC0) != 0x80)
+  }
+  for (size_t i = 2; i < length; i++) {
+    if ((bytes[i] & 0xC0) != 0x80) {
       return 0;
+    }
+  }
   return length;
 }
 
@@ -60,32 +66,40 @@ static size_t valid_bytes(const char *ptr, size_t len) {
       continue;
     }
     size_t length = sequence(bytes + at, len - at);
-    if (length == 0)
+    if (length == 0) {
       break;
+    }
     at += length;
   }
   return at;
 }
 
 int weir__text_check(weir_text text, const char *what, size_t least, size_t most, weir_error *err) {
-  if (text.ptr == NULL && text.len > 0)
+  if (text.ptr == NULL && text.len > 0) {
     return weir_fail(err, WEIR_INVALID, "%s is NULL with a length of %zu", what, text.len);
-  if (text.len < least)
+  }
+  if (text.len < least) {
     return weir_fail(err, WEIR_INVALID, "%s is empty: give %zu to %zu bytes", what, least, most);
-  if (text.len > most)
+  }
+  if (text.len > most) {
     return weir_fail(err, WEIR_INVALID, "%s has %zu bytes: give at most %zu", what, text.len, most);
+  }
   size_t valid = text.len ? valid_bytes(text.ptr, text.len) : 0;
-  if (valid == text.len)
+  if (valid == text.len) {
     return WEIR_OK;
-  if (text.ptr[valid] == '\0')
+  }
+  if (text.ptr[valid] == '\0') {
     return weir_fail(err, WEIR_INVALID, "%s holds a NUL at byte %zu", what, valid);
+  }
   return weir_fail(err, WEIR_INVALID, "%s is not UTF-8 at byte %zu", what, valid);
 }
 
 int weir__text_shown(weir_text text) {
   size_t shown = text.len;
-  if (shown > SHOWN_MAX)
-    for (shown = SHOWN_MAX; shown > 0 && ((unsigned char)text.ptr[shown] & 0xC0) == 0x80;)
+  if (shown > SHOWN_MAX) {
+    for (shown = SHOWN_MAX; shown > 0 && ((unsigned char)text.ptr[shown] & 0xC0) == 0x80;) {
       shown--;
+    }
+  }
   return (int)shown;
 }

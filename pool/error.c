@@ -104,7 +104,9 @@ int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char 
   (void)weir_fail(err, code, "%s: %s (SQLite code %d)", doing, message, sqlite_code);
   if (err) {
     err->sqlite_code = sqlite_code;
-    err->system_errno = db ? sqlite3_system_errno(db) : 0;
+    int kind = sqlite_code & 0xff; /* with others SQLite leaves the errno of an earlier failure */
+    err->system_errno =
+        db && (kind == SQLITE_IOERR || kind == SQLITE_CANTOPEN) ? sqlite3_system_errno(db) : 0;
   }
   return code;
 }

@@ -124,6 +124,7 @@ typedef struct weir__admission {
   uint64_t timeout_ns; /* 0: do not wait */
   const weir_token *token;
   int draining; /* 1: admitted although the pool is closing (work that was queued before) */
+  int writes;   /* 1: for the lane (in single mode): not counted among the reads that wait */
 } weir__admission;
 
 /*

@@ -20,7 +20,8 @@ static int drive(weir_pool *pool, weir__job *job) {
     int timeout_ms = pool->options.acquire_timeout_ms;
     weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
                            .token = job->token,
-                           .draining = 1};
+                           .draining = 1,
+                           .writes = 1};
     if (job->admit_ns) {
       uint64_t now = weir__now_ns();
       how.timeout_ns = job->admit_ns > now ? job->admit_ns - now : 0;
@@ -59,8 +60,9 @@ static void checkpoint(weir_pool *pool) {
   weir_error ignored = WEIR_ERROR_INIT;
   int rc = pool->writer
                ? weir__slot_acquire_writer(pool, &slot, &ignored)
-               : weir__slot_acquire(pool, &(weir__admission){.timeout_ns = WEIR__NS_PER_S, .draining = 1},
-                                    &slot, &ignored);
+               : weir__slot_acquire(
+                     pool, &(weir__admission){.timeout_ns = WEIR__NS_PER_S, .draining = 1, .writes = 1},
+                     &slot, &ignored);
   if (rc != WEIR_OK) {
     return; /* it comes due again with the next commit */
   }

@@ -85,10 +85,14 @@ static int examine(weir_pool *pool, weir_error *err) {
                      "shares the file",
                      pool->path);
   }
+  int rc = weir__registry_check(pool->path, err);
+  if (rc != WEIR_OK) {
+    return rc;
+  }
   sqlite3 *probe = NULL;
   int access = pool->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   int opened = sqlite3_open_v2(pool->path, &probe, access | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, NULL);
-  int rc = weir__sqlite_fail(err, probe, opened, pool->path);
+  rc = weir__sqlite_fail(err, probe, opened, pool->path);
   if (rc == WEIR_IO && probe && sqlite3_system_errno(probe) == ENOENT) {
     rc = weir_fail(err, WEIR_NOT_FOUND, "'%s' does not exist, or its directory does not", pool->path);
   }

@@ -78,9 +78,6 @@ static void deliver(weir__port *port, weir__request *request) {
   if (--port->pending_count == 0) {
     uv_unref((uv_handle_t *)&port->wake);
   }
-  if (status < 0 && req->error.code != status) { /* the work left no detail, or one of another failure */
-    (void)weir_fail(&req->error, status, "%s", weir_strerror(status));
-  }
   __atomic_store_n(&request->port, NULL, __ATOMIC_RELEASE);
   done(req, status);
   close_if_idle(port);

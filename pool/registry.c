@@ -62,6 +62,30 @@ uint64_t weir__thread_id(void) {
   return id;
 }
 
+static struct weir__file *find_locked(const struct stat *status) {
+  struct weir__file *file = registry.files;
+  while (file && (file->device != status->st_dev || file->inode != status->st_ino)) {
+    file = file->next;
+  }
+  return file;
+}
+
+static int fail_forked(const char *path, weir_error *err) {
+  return weir_fail(err, WEIR_FORKED, "'%s' was open when this process was forked: call exec first", path);
+}
+
+int weir__registry_check(const char *path, weir_error *err) {
+  struct stat status;
+  if (weir__fork_generation() == 0 || stat(path, &status) != 0) {
+    return WEIR_OK;
+  }
+  (void)pthread_mutex_lock(&registry.lock);
+  const struct weir__file *file = find_locked(&status);
+  int foreign = file && file->generation != weir__fork_generation();
+  (void)pthread_mutex_unlock(&registry.lock);
+  return foreign ? fail_forked(path, err) : WEIR_OK;
+}
+
 int weir__registry_add(const char *path, struct weir__file **out, weir_error *err) {
   *out = NULL;
   struct stat status;
@@ -81,10 +105,7 @@ int weir__registry_add(const char *path, struct weir__file **out, weir_error *er
   file->generation = weir__fork_generation();
 
   (void)pthread_mutex_lock(&registry.lock);
-  struct weir__file *other = registry.files;
-  while (other && (other->device != file->device || other->inode != file->inode)) {
-    other = other->next;
-  }
+  const struct weir__file *other = find_locked(&status);
   int foreign = other && other->generation != file->generation;
   if (!other) {
     LL_PREPEND(registry.files, file);
@@ -97,8 +118,7 @@ int weir__registry_add(const char *path, struct weir__file **out, weir_error *er
   }
   free(file);
   return foreign
-             ? weir_fail(err, WEIR_FORKED, "'%s' was open when this process was forked: call exec first",
-                         path)
+             ? fail_forked(path, err)
              : weir_fail(err, WEIR_EXISTS, "'%s' is already open in this process: share that handle", path);
 }
 

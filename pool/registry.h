@@ -22,6 +22,10 @@ unsigned weir__fork_generation(void);
 /* The calling thread's number, never given again. (A pthread_t is, once its thread has ended.) */
 uint64_t weir__thread_id(void);
 
+/* WEIR_FORKED if a parent had the file at `path` open, told without SQLite, some lock of which another thread
+ * of the parent may have held. WEIR_OK also if `path` is no file's name. */
+int weir__registry_check(const char *path, weir_error *err);
+
 /*
  * Enters the file at `path` (which exists), by device and inode. Errors: WEIR_EXISTS, WEIR_FORKED (a parent
  * had it open), WEIR_IO, WEIR_NOMEM.

@@ -56,9 +56,10 @@ static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot *
   if (pthread_cond_init(&waiter.wake, &pool->monotonic) != 0) {
     return weir_fail(err, WEIR_NOMEM, "out of memory");
   }
+  /* cppcheck-suppress autoVariables ; it leaves the list before this returns */
   DL_APPEND(pool->waiters, &waiter);
   pool->waiting++;
-  pool->read_waits++;
+  pool->read_waits += how->writes ? 0 : 1;
 
   int rc = WEIR_OK;
   while (rc == WEIR_OK && !*out) {

@@ -35,7 +35,7 @@ static void destroy(weir__statements *cache, statement *entry) {
     if (*hint == entry) {
       *hint = NULL;
     }
-    HASH_DEL(cache->by_text, entry);
+    HASH_DEL(cache->by_text, entry); /* NOLINT(clang-analyzer-core.NullDereference): inside uthash */
     cache->count--;
   }
   (void)sqlite3_finalize(entry->stmt); /* repeats the error of the last step, which its user has seen */

@@ -26,7 +26,7 @@ typedef struct weir__statements {
 int weir__statements_get(weir__statements *cache, sqlite3 *db, weir_text sql, sqlite3_stmt **out, int *more);
 
 /* Gives a statement back: reset, nothing bound. */
-void weir__statements_put(weir__statements *cache, sqlite3_stmt *statement);
+void weir__statements_put(weir__statements *cache, sqlite3_stmt *stmt);
 
 /* The latest statement in use, for weir__statements_put_since. */
 struct weir__statement *weir__statements_mark(const weir__statements *cache);

@@ -223,10 +223,9 @@ static int refuse_write(const weir_txn *txn, sqlite3_stmt *stmt, weir_error *err
 /* `before`: how many bytes of the caller's text stand before `sql`. */
 static int prepare_failed(weir_txn *txn, int sqlite_code, weir_text sql, int before, weir_error *err) {
   if ((sqlite_code & 0xff) == SQLITE_AUTH) {
-    int code =
-        weir_fail(err, WEIR_MISUSE,
-                  "'%.*s' is refused: transactions, attached files and settings are the pool's own",
-                  (int)(sql.len < 120 ? sql.len : 120), sql.ptr);
+    int code = weir_fail(err, WEIR_MISUSE,
+                         "'%.*s' is refused: transactions, attached files and settings are the pool's own",
+                         (int)(sql.len < 120 ? sql.len : 120), sql.ptr);
     if (err) {
       err->sqlite_code = sqlite_code;
     }

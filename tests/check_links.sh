@@ -34,8 +34,9 @@ for page in *.md docs/*.md; do
   done < <(sed '/^```/,/^```/d' "$page" | grep -oP '\]\(\K[^)\s]+' || true)
 done
 
-# `async_close/needs_no_callback`: a test that CTest or Criterion knows by that name.
-known=$(grep -hoP '^(Test|ParameterizedTest)\(\K\w+, \w+' tests/*.c | sed 's/, /\//')
+# `async_close/needs_no_callback`: a test of that name is there. Test(suite, name), GRAPH_TEST(suite, name),
+# SCHEMA_TEST(name).
+known=$(sed -nE 's,^\w*(Test|TEST)\((\w+)\, (\w+)\).*,\2/\3,p; s,^([A-Z]+)_TEST\((\w+)\).*,\L\1/\2,p' tests/*.c)
 while read -r name; do
   grep -qxF -- "$name" <<<"$known" || complain "docs/testing.md: there is no test $name"
 done < <(grep -oP '`\K[a-z0-9_]+/[a-z0-9_]+(?=`)' docs/testing.md | sort -u)

@@ -113,6 +113,7 @@ Test(async_faults, a_million_completions_of_four_threads_all_arrive_once) {
 }
 
 static atomic_int flood_runs;
+static uv_timer_t flood_timer;
 static int flood_over;
 
 static int work_flood(weir_req *req, weir_txn *txn) {
@@ -124,10 +125,17 @@ static int more_than(void *data) {
   return atomic_load(&flood_runs) > *(int *)data;
 }
 
+static void on_timer(uv_timer_t *timer) {
+  flood_over = 1;
+  uv_close((uv_handle_t *)timer, NULL);
+}
+
 static void flood_done(weir_req *req, int status) {
   call *c = (call *)req;
   int runs = atomic_load(&flood_runs);
   unexpected += status != WEIR_OK;
+  if (c->store->ended++ == 0)
+    unexpected += uv_timer_start(&flood_timer, on_timer, 1, 0) != 0;
   if (flood_over)
     return;
   unexpected += weir_read_async(&c->store->async, req, work_flood, flood_done) != WEIR_OK;
@@ -135,22 +143,15 @@ static void flood_done(weir_req *req, int status) {
   unexpected += !weir_test_wait(more_than, &runs, WEIR_TEST_WAIT_MS);
 }
 
-static void on_timer(uv_timer_t *timer) {
-  flood_over = 1;
-  uv_close((uv_handle_t *)timer, NULL);
-}
-
 Test(async_faults, completions_without_end_do_not_starve_the_other_handles_of_the_loop) {
   store s;
-  uv_timer_t timer;
   static call calls[16];
   cr_assert(eq(int, store_open(&s, POOL_FILE, NULL), WEIR_OK));
+  cr_assert(eq(int, uv_timer_init(&s.loop.uv, &flood_timer), 0));
   for (int i = 0; i < 16; i++) {
     calls[i].store = &s;
     cr_assert(eq(int, weir_read_async(&s.async, &calls[i].req, work_flood, flood_done), WEIR_OK));
   }
-  cr_assert(eq(int, uv_timer_init(&s.loop.uv, &timer), 0));
-  cr_assert(eq(int, uv_timer_start(&timer, on_timer, 10, 0), 0));
   cr_assert(weir_test_loop_run(&s.loop));
   cr_assert(eq(int, flood_over, 1));
   cr_assert(eq(int, unexpected, 0));

@@ -9,7 +9,7 @@ static weir_outcome outcomes[MANY];
 
 /* n0, n1, ... with the label and props; edges n0-[label]->n1, n1-[label]->n2, ... */
 static void fill(const char *label, const char *props) {
-  static char keys[MANY + 1][8];
+  static char keys[MANY + 1][16];
   for (int i = 0; i <= MANY; i++) {
     snprintf(keys[i], sizeof keys[i], "n%d", i);
   }

@@ -142,11 +142,10 @@ Test(pool_open, shared_cache_is_refused_however_it_is_spelled) {
 }
 
 Test(pool_open, shared_cache_as_part_of_a_name_or_private_cache_is_fine) {
-  const char *const paths[] = {strdup(spelled("", "cache=shared", "")),
-                               strdup(spelled("file:", "a.db", "?cache=private"))};
   for (int i = 0; i < 2; i++) {
+    const char *path = i ? spelled("file:", "a.db", "?cache=private") : spelled("", "cache=shared", "");
     weir_pool *pool = NULL;
-    cr_assert(eq(int, weir_pool_open(&pool, paths[i], NULL, NULL), WEIR_OK));
+    cr_assert(eq(int, weir_pool_open(&pool, path, NULL, NULL), WEIR_OK));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }

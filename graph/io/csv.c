@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELD_BLOCK = 1 << 12 }; /* libcsv's buffer grows by so much; divides WEIR__CSV_ROW_MAX */
+enum { FIELD_BLOCK = 1 << 20 }; /* libcsv's buffer grows by so much; divides WEIR__CSV_ROW_MAX */
 
 typedef struct reader {
   const weir__csv_handler *handler;

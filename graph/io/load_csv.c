@@ -104,11 +104,12 @@ static int set_name(header_column *c, weir_text name) {
   return WEIR_OK;
 }
 
-static int find_column(const table *t, size_t count, const char *name, size_t *out) {
-  for (*out = 0; *out < count; ++*out)
-    if (strcmp(t->columns[*out].name, name) == 0)
-      return 1;
-  return 0;
+/* The column with that name; t->count if there is none. */
+static size_t find_column(const table *t, const char *name) {
+  size_t i = 0;
+  while (i < t->count && strcmp(t->columns[i].name, name) != 0)
+    i++;
+  return i;
 }
 
 /* What the header lacks for a role, with the columns that it has. */
@@ -124,8 +125,8 @@ static int no_column(const table *t, uint64_t line, int role, const char *name) 
 
 /* Gives the column named `name` its role. `chosen`: an option names it; if not, it may be missing. */
 static int assign(table *t, uint64_t line, int role, const char *name, int chosen) {
-  size_t i;
-  int found = find_column(t, t->count, name, &i) && t->columns[i].role == PROP;
+  size_t i = find_column(t, name);
+  int found = i < t->count && t->columns[i].role == PROP;
   if (found) {
     t->columns[i].role = role;
     t->place[role] = (unsigned)i + 1;
@@ -156,13 +157,12 @@ static int read_header(table *t, const weir__csv_row *row) {
   t->columns = calloc(row->count, sizeof(*t->columns));
   if (!t->columns)
     return no_memory(t);
-  for (; t->count < row->count; t->count++) {
+  for (t->count = 0; t->count < row->count; t->count++) {
     const weir_text field = row->fields[t->count];
     const weir_text name = field.ptr ? field : (weir_text)WEIR_TEXT("");
-    size_t same;
     if (weir__text_check(name, "the name", 0, WEIR__CSV_ROW_MAX, &detail) != WEIR_OK)
       return bad_header(t, row->line, t->count + 1, detail.message);
-    if (find_column(t, t->count, name.ptr, &same)) {
+    if (find_column(t, name.ptr) < t->count) {
       char message[160];
       (void)snprintf(message, sizeof(message), "a second column named \"%.*s\": rename one",
                      WEIR__SHOW(name));
@@ -309,8 +309,12 @@ static int on_fault(void *data, const weir__csv_fault *fault) {
 static int read_table(weir__load *load, const int *allowed, int (*put)(table *t, uint64_t line)) {
   table t = {.load = load, .roles = allowed, .put = put};
   const weir__csv_handler handler = {.row = on_row, .fault = on_fault, .data = &t};
-  const char delimiter = load->options.delimiter ? load->options.delimiter : ',';
-  const char quote = load->options.quote ? load->options.quote : '"';
+  char delimiter = ',';
+  char quote = '"';
+  if (load->options.delimiter)
+    delimiter = load->options.delimiter;
+  if (load->options.quote)
+    quote = load->options.quote;
   if (delimiter == quote || strchr("\r\n", delimiter) || strchr("\r\n", quote) || delimiter < 0 || quote < 0)
     return weir_fail(load->err, WEIR_INVALID,
                      "options.delimiter and quote: give two different ASCII characters");

@@ -3,6 +3,7 @@
 #include "pool_fixture.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -185,8 +186,9 @@ pid_t child_start(const char *const arguments[], int go) {
   if (posix_spawn_file_actions_init(&actions) != 0)
     return -1;
   pid_t child = -1;
-  if ((go < 0 || posix_spawn_file_actions_adddup2(&actions, go, 3) == 0) &&
-      posix_spawn(&child, program, &actions, NULL, argv, environ) != 0)
+  int failed = go < 0 ? posix_spawn_file_actions_addopen(&actions, 3, "/dev/null", O_RDONLY, 0)
+                      : posix_spawn_file_actions_adddup2(&actions, go, 3);
+  if (failed == 0 && posix_spawn(&child, program, &actions, NULL, argv, environ) != 0)
     child = -1;
   (void)posix_spawn_file_actions_destroy(&actions);
   return child;

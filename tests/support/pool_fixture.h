@@ -23,7 +23,7 @@ int pool_open(weir_pool **out, int kind, const weir_pool_options *options);
 
 /* ---- SQL ---- */
 
-#define CREATE_T "CREATE TABLE t(id INTEGER PRIMARY KEY, v)"
+#define CREATE_T "CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, v)"
 
 /* A weir_txn_fn that runs the SQL text `data` with weir_txn_exec. */
 int exec_fn(weir_txn *txn, void *data, weir_error *err);
@@ -94,7 +94,8 @@ int a_read_waits(const weir_pool_stats *stats);
 
 /*
  * Runs tests/children/pool_child.c with the NULL-terminated arguments; it says what they can be. `go` is the
- * read end of a pipe that child gets as descriptor 3, or -1. Returns its process, or -1.
+ * read end of a pipe, which the child gets as descriptor 3, or -1: then it need not wait. Returns its
+ * process, or -1.
  */
 pid_t child_start(const char *const arguments[], int go);
 /* Waits for it. Returns its exit status, or -1 if a signal ended it. */

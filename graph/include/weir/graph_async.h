@@ -25,36 +25,39 @@ extern "C" {
 
 /* weir_node_get. */
 typedef struct weir_node_get_req {
-  weir_req req;
+  weir_req req;     /* its base */
   weir_text key;    /* in */
   weir_node node;   /* out */
   weir_arena arena; /* of node */
 } weir_node_get_req;
 
+/* Submits the request. */
 WEIR_API int weir_node_get_async(weir_async *handle, weir_node_get_req *req, weir_done_fn done);
 
 /* weir_node_put. */
 typedef struct weir_node_put_req {
-  weir_req req;
+  weir_req req;         /* its base */
   weir_node node;       /* in */
   weir_outcome outcome; /* out */
 } weir_node_put_req;
 
+/* Submits the request. */
 WEIR_API int weir_node_put_async(weir_async *handle, weir_node_put_req *req, weir_done_fn done);
 
 /* weir_edge_put. */
 typedef struct weir_edge_put_req {
-  weir_req req;
+  weir_req req;         /* its base */
   weir_edge edge;       /* in: start from WEIR_EDGE_INIT or WEIR_EDGE */
   unsigned flags;       /* in: 0 or WEIR_CREATE_ENDPOINTS */
   weir_outcome outcome; /* out */
 } weir_edge_put_req;
 
+/* Submits the request. */
 WEIR_API int weir_edge_put_async(weir_async *handle, weir_edge_put_req *req, weir_done_fn done);
 
 /* weir_neighbors, collected. For the next page submit it again as it is, unless cursor.done. */
 typedef struct weir_neighbors_req {
-  weir_req req;
+  weir_req req;             /* its base */
   weir_text key;            /* in */
   weir_direction direction; /* in */
   unsigned flags;           /* in: WEIR_WITH_* */
@@ -66,6 +69,7 @@ typedef struct weir_neighbors_req {
   weir_arena arena;         /* of neighbors */
 } weir_neighbors_req;
 
+/* Submits the request. */
 WEIR_API int weir_neighbors_async(weir_async *handle, weir_neighbors_req *req, weir_done_fn done);
 
 #ifdef __cplusplus

@@ -1,0 +1,70 @@
+/*
+ * What tests/support/fault_vfs.h declares. A file is the default VFS's own; only its table of methods is
+ * replaced by a copy with two entries changed. That VFS has a few such tables.
+ */
+#include "fault_vfs.h"
+
+#include <errno.h>
+#include <pthread.h>
+
+#include <sqlite3.h>
+
+atomic_int fault_write, fault_sync;
+
+static sqlite3_vfs vfs;
+static sqlite3_vfs *real;
+
+enum { TABLES = 8 };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* held while a table is made */
+static const sqlite3_io_methods *real_tables[TABLES];
+static sqlite3_io_methods tables[TABLES];
+
+static const sqlite3_io_methods *real_methods(const sqlite3_file *file) {
+  return real_tables[file->pMethods - tables];
+}
+
+static int write_file(sqlite3_file *file, const void *data, int size, sqlite3_int64 offset) {
+  int failure = atomic_load(&fault_write);
+  if (failure)
+    errno = ENOSPC;
+  return failure ? failure : real_methods(file)->xWrite(file, data, size, offset);
+}
+
+static int sync_file(sqlite3_file *file, int flags) {
+  int failure = atomic_load(&fault_sync);
+  if (failure)
+    errno = ENOSPC;
+  return failure ? failure : real_methods(file)->xSync(file, flags);
+}
+
+static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *out_flags) {
+  (void)self;
+  int rc = real->xOpen(real, name, file, flags, out_flags);
+  if (rc != SQLITE_OK)
+    return rc;
+  (void)pthread_mutex_lock(&lock);
+  int i = 0;
+  while (i < TABLES && real_tables[i] && real_tables[i] != file->pMethods)
+    i++;
+  if (i < TABLES && !real_tables[i]) {
+    real_tables[i] = file->pMethods;
+    tables[i] = *file->pMethods;
+    tables[i].xWrite = write_file;
+    tables[i].xSync = sync_file;
+  }
+  if (i < TABLES)
+    file->pMethods = &tables[i];
+  (void)pthread_mutex_unlock(&lock);
+  return SQLITE_OK;
+}
+
+int fault_vfs_register(void) {
+  real = sqlite3_vfs_find(NULL);
+  if (!real)
+    return SQLITE_ERROR;
+  vfs = *real;
+  vfs.zName = "fault";
+  vfs.pNext = NULL;
+  vfs.xOpen = open_file;
+  return sqlite3_vfs_register(&vfs, 0);
+}

@@ -1,0 +1,122 @@
+/*
+ * How SQLite runs the statements of the graph: every one by an index that fits, none with a sort of its own.
+ *
+ * The test calls every function of the API in one transaction, then asks SQLite for the plan of each
+ * statement that is in the connection's cache.
+ */
+#include "graph_fixture.h"
+
+#include <sqlite3.h>
+
+static int see_node(const weir_node *node, void *data, weir_error *error) {
+  (void)node;
+  (void)data;
+  (void)error;
+  return WEIR_OK;
+}
+
+static int see_edge(const weir_edge *edge, void *data, weir_error *error) {
+  (void)edge;
+  (void)data;
+  (void)error;
+  return WEIR_OK;
+}
+
+static int see_neighbor(const weir_neighbor *neighbor, void *data, weir_error *error) {
+  (void)neighbor;
+  (void)data;
+  (void)error;
+  return WEIR_OK;
+}
+
+static int call_points(weir_txn *txn, weir_error *error) {
+  const weir_text patch = WEIR_TEXT("{\"a\":1}");
+  const weir_edge edge = WEIR_EDGE("a", "e", "b");
+  weir_arena arena = WEIR_ARENA_INIT;
+  weir_edge edge_out;
+  weir_node node_out;
+  int rc = weir_edge_put(txn, &edge, WEIR_CREATE_ENDPOINTS, NULL, error);
+  rc = rc ? rc : weir_node_put(txn, &WEIR_NODE("a", "x", NULL), NULL, error);
+  rc = rc ? rc : weir_node_merge(txn, edge.src, patch, NULL, error);
+  rc = rc ? rc : weir_edge_add(txn, &edge, WEIR_NEXT_RANK, NULL, error);
+  rc = rc ? rc : weir_edge_merge(txn, &edge, patch, NULL, error);
+  rc = rc ? rc : weir_edge_get(txn, &edge, &edge_out, &arena, error);
+  rc = rc ? rc : weir_node_get(txn, edge.src, &node_out, &arena, error);
+  weir_arena_clear(&arena);
+  return rc;
+}
+
+static int call_scans(weir_txn *txn, weir_error *error) {
+  weir_text labels[] = {WEIR_TEXT(""), WEIR_TEXT("e"), WEIR_TEXT("x")};
+  int rc = WEIR_OK;
+  for (size_t i = 0; i < 3; i++) {
+    weir_scan scan = WEIR_SCAN_INIT;
+    int64_t count;
+    scan.label = labels[i];
+    rc = rc ? rc : weir_node_scan(txn, &scan, see_node, NULL, error);
+    rc = rc ? rc : weir_edge_scan(txn, &scan, see_edge, NULL, error);
+    rc = rc ? rc : weir_node_count(txn, scan.label, &count, error);
+    rc = rc ? rc : weir_edge_count(txn, scan.label, &count, error);
+    rc = rc ? rc : weir_degree(txn, weir_str("a"), WEIR_BOTH, scan.label, &count, error);
+    for (unsigned flags = 0; flags <= (WEIR_WITH_NODES | WEIR_WITH_EDGES); flags++) {
+      rc = rc ? rc : weir_neighbors(txn, weir_str("a"), WEIR_BOTH, flags, &scan, see_neighbor, NULL, error);
+    }
+  }
+  return rc;
+}
+
+/* Full scans that are meant: all nodes or edges are counted, or the table has one row. */
+static int may_scan(const char *sql) {
+  return strncmp(sql, "SELECT count(*) FROM ", 21) == 0 || strstr(sql, "weir_commit") ||
+         strstr(sql, "sqlite_schema");
+}
+
+/* The first step of the plan of `sql` that should not be, or "". */
+static void check_plan(sqlite3 *db, const char *sql, char *bad, size_t size) {
+  sqlite3_stmt *plan;
+  char *explain = sqlite3_mprintf("EXPLAIN QUERY PLAN %s", sql);
+  bad[0] = '\0';
+  if (sqlite3_prepare_v2(db, explain, -1, &plan, NULL) == SQLITE_OK) { /* else: the pool's, of transactions */
+    while (bad[0] == '\0' && sqlite3_step(plan) == SQLITE_ROW) {
+      const char *step = (const char *)sqlite3_column_text(plan, 3);
+      int table_function = strstr(step, "VIRTUAL TABLE") != NULL;
+      if (strstr(step, "TEMP B-TREE") || strstr(step, "AUTOMATIC") ||
+          (strncmp(step, "SCAN", 4) == 0 && !table_function && !may_scan(sql))) {
+        snprintf(bad, size, "%s: %s", step, sql);
+      }
+    }
+    sqlite3_finalize(plan);
+  }
+  sqlite3_free(explain);
+}
+
+struct plans {
+  int statements;
+  char bad[512];
+};
+
+static int check_plans(weir_txn *txn, void *data, weir_error *error) {
+  struct plans *plans = data;
+  int rc = call_points(txn, error);
+  rc = rc ? rc : call_scans(txn, error);
+  rc = rc ? rc : weir_edge_del(txn, &WEIR_EDGE("a", "e", "b"), NULL, error);
+  rc = rc ? rc : weir_node_del(txn, weir_str("a"), NULL, error);
+  sqlite3 *db = weir_txn_db(txn);
+  plans->statements = 0;
+  plans->bad[0] = '\0';
+  for (sqlite3_stmt *stmt = sqlite3_next_stmt(db, NULL); stmt; stmt = sqlite3_next_stmt(db, stmt)) {
+    plans->statements++;
+    if (plans->bad[0] == '\0') {
+      check_plan(db, sqlite3_sql(stmt), plans->bad, sizeof plans->bad);
+    }
+  }
+  return rc;
+}
+
+GRAPH_TEST(query_plans, use_indexes_and_do_not_sort) {
+  struct plans plans;
+  put_node(txn, "other", "x");
+  OK(weir_write(txn, check_plans, &plans, NULL, &err));
+  cr_assert(plans.statements > 40, "%d statements: the cache has lost some", plans.statements);
+  cr_assert(zero(chr, plans.bad[0]), "%s", plans.bad);
+}
