@@ -52,7 +52,7 @@ typedef struct weir__node_row {
   int64_t rev;
 } weir__node_row;
 
-/* `index` is that of the key or number that asked for the row; 0 in a scan. */
+/* `index` is that of the key or number that asked for the row; it means nothing in a scan. */
 typedef int (*weir__node_visit)(const weir__node_row *row, size_t index, void *data, weir_error *err);
 
 /* ids[i] becomes the number of the node with keys[i], 0 if there is none. */

@@ -102,14 +102,21 @@ int weir__store_node_get(weir_txn *txn, const int64_t *ids, size_t count, weir__
 
 /* ---- Scans ------------------------------------------------------------------------------------------- */
 
-static int scan_all(weir_txn *txn, int64_t after, weir__node_visit visit, void *data, weir_error *err) {
-  static const weir_text text = WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE id > ?1 ORDER BY id");
+/* Visits the nodes of one set, or all (0). */
+static int scan_rows(weir_txn *txn, int64_t set, int64_t after, weir__node_visit visit, void *data,
+                     weir_error *err) {
+  static const weir_text all = WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE id > ?1 ORDER BY id");
+  static const weir_text of_set =
+      WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE id > ?1 AND label_set = ?2 ORDER BY id");
   weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
+  int rc = weir__sql_begin(&sql, txn, set ? of_set : all, err);
   if (rc) {
     return rc;
   }
   weir__sql_int(&sql, after);
+  if (set) {
+    weir__sql_int(&sql, set);
+  }
   while ((rc = weir__sql_step(&sql, err)) > 0) {
     rc = visit_row(&sql, 0, visit, data, err);
     if (rc) {
@@ -235,19 +242,32 @@ static int next_id(struct merge *merge, int64_t *id, weir_error *err) {
   return WEIR_OK;
 }
 
+/* Visits the next nodes, as many as are read ahead. */
+static int visit_next(struct merge *merge, weir__node_visit visit, void *data, weir_error *err) {
+  int64_t ids[AHEAD];
+  size_t count = 0;
+  while (count < merge->ahead && merge->count > 0) {
+    int rc = next_id(merge, &ids[count++], err);
+    if (rc) {
+      return rc;
+    }
+  }
+  return weir__store_node_get(merge->txn, ids, count, visit, data, err);
+}
+
 int weir__store_node_scan(weir_txn *txn, int64_t label, int64_t after, size_t limit, weir__node_visit visit,
                           void *data, weir_error *err) {
   if (label == 0) {
-    return scan_all(txn, after, visit, data, err);
+    return scan_rows(txn, 0, after, visit, data, err);
   }
   struct merge merge = {.txn = txn, .ahead = limit && limit < AHEAD ? limit : AHEAD};
   int rc = add_runs(&merge, label, after, err);
+  if (rc == WEIR_OK && merge.count == 1) { /* nothing to merge */
+    rc = scan_rows(txn, merge.runs[0].set, after, visit, data, err);
+    merge.count = 0;
+  }
   while (rc == WEIR_OK && merge.count > 0) {
-    int64_t id;
-    rc = next_id(&merge, &id, err);
-    if (rc == WEIR_OK) {
-      rc = weir__store_node_get(txn, &id, 1, visit, data, err);
-    }
+    rc = visit_next(&merge, visit, data, err);
   }
   free(merge.runs);
   return rc;

@@ -20,6 +20,7 @@ int weir_async_init(weir_async *handle, uv_loop_t *loop, weir_pool *pool, weir_e
   if (!handle || !loop || !pool) {
     return weir_fail(err, WEIR_INVALID, "%s is NULL", !handle ? "handle" : !loop ? "loop" : "pool");
   }
+  handle->port = NULL; /* if it fails, further calls say WEIR_CLOSED */
   return weir__port_open(&handle->port, handle, loop, pool, err);
 }
 

@@ -164,6 +164,18 @@ static void make_slots(weir_pool *pool) {
   }
 }
 
+/* SQLite's own words for this ("attempt to write a readonly database") would puzzle whoever only reads. */
+static void explain_readonly(const weir_pool *pool, weir_error *err) {
+  if (err && err->sqlite_code == SQLITE_READONLY_DIRECTORY) {
+    (void)weir_fail(
+        err, WEIR_READONLY,
+        "'%s': to read a WAL database its directory must be writable: make it so, or if nothing writes "
+        "the file, open it as \"file:...?immutable=1\"",
+        pool->path);
+    err->sqlite_code = SQLITE_READONLY_DIRECTORY;
+  }
+}
+
 /* Opens the first connection, so that a file that cannot be used is refused here and not in some later call.
  */
 static int open_first(weir_pool *pool, weir_error *err) {
@@ -213,6 +225,9 @@ int weir_pool_open(weir_pool **out, const char *path, const weir_pool_options *o
     }
     make_slots(pool);
     rc = open_first(pool, err);
+    if (rc == WEIR_READONLY) {
+      explain_readonly(pool, err);
+    }
   }
   if (rc == WEIR_OK && !pool->memory && !pool->options.read_only) {
     rc = weir__lane_start(pool, err); /* for checkpoints */

@@ -32,15 +32,19 @@ typedef struct weir__request {
 
 /* `lock` guards the last three members; all else is the loop thread's alone, or never changes. */
 typedef struct weir__port {
-  uv_async_t wake;        /* referenced while requests are pending */
-  uv_timer_t deadlines;   /* never referenced */
-  unsigned open_handles;  /* of these two */
-  weir_async *handle;     /* the caller's */
-  weir_pool *pool;        /* constant */
-  uv_thread_t thread;     /* constant: the loop's */
-  weir__request *pending; /* not called back yet: utlist, DL */
+  uv_async_t wake;           /* referenced while requests are pending */
+  uv_timer_t deadlines;      /* never referenced */
+  uv_prepare_t before_sleep; /* never referenced */
+  unsigned open_handles;     /* of these three */
+  weir_async *handle;        /* the caller's */
+  weir_pool *pool;           /* constant */
+  uv_thread_t thread;        /* constant: the loop's */
+  weir__request *pending;    /* not called back yet: utlist, DL */
   size_t pending_count;
   weir__request *ready; /* taken from `ended`, next to be called back */
+  int submitted;        /* since the loop last looked for ends */
+  unsigned misses;      /* looks in a row that found none */
+  unsigned skip;        /* looks to leave out because of that */
   uint64_t armed_ns;    /* when `deadlines` fires; 0: it is stopped */
   int closing;          /* weir__port_close was called */
   weir_async_close_fn on_close;
@@ -48,7 +52,8 @@ typedef struct weir__port {
   pthread_mutex_t lock;
   weir__request *ended;      /* ended, not seen by the loop thread; the oldest first */
   weir__request **ended_end; /* where the next one is linked in */
-  int woken;                 /* `wake` was sent, and the loop thread has not found `ended` empty since */
+  int woken; /* `wake` was sent, or the loop thread looks by itself; and it has not found `ended` empty since
+              */
 } weir__port;
 
 static inline weir__request *weir__request_of(weir_req *req) {

@@ -13,32 +13,52 @@ complain() {
   failed=1
 }
 
-# anchors PAGE: its headings as GitHub links to them.
-anchors() {
-  sed -n '/^```/,/^```/!p' "$1" | sed -nE 's/^#+ +(.*)$/\1/p' | tr '[:upper:]' '[:lower:]' |
-    sed -E 's/[^a-z0-9 _-]//g; s/ /-/g'
-}
+pages=(*.md docs/*.md)
 
-for page in *.md docs/*.md; do
-  while read -r link; do
-    case $link in http://* | https://* | mailto:*) continue ;; esac
-    file=${link%%#*} anchor=
-    [[ $link != *#* ]] || anchor=${link#*#}
-    target=$page
-    [ -z "$file" ] || target=$(dirname "$page")/$file
-    if [ ! -e "$target" ]; then
-      complain "$page: the link to $link leads nowhere"
-    elif [ -n "$anchor" ] && ! anchors "$target" | grep -qxF -- "$anchor"; then
-      complain "$page: $target has no heading #$anchor"
-    fi
-  done < <(sed '/^```/,/^```/d' "$page" | grep -oP '\]\(\K[^)\s]+' || true)
-done
+# Every heading as GitHub links to it: docs/storage.md#in-memory
+declare -A headings
+while IFS= read -r heading; do
+  headings[$heading]=1
+done < <(awk '
+  FNR == 1 { code = 0 }
+  /^```/ { code = !code }
+  !code && sub(/^#+ +/, "") {
+    text = tolower($0)
+    gsub(/[^a-z0-9 _-]/, "", text)
+    gsub(/ /, "-", text)
+    print FILENAME "#" text
+  }' "${pages[@]}")
+
+# Every link: the page, a tab, where it leads.
+while IFS=$'\t' read -r page link; do
+  case $link in http://* | https://* | mailto:*) continue ;; esac
+  file=${link%%#*}
+  case $page/$file in
+  */) target=$page ;;
+  docs/*/../*) target=${file#../} ;;
+  docs/*) target=docs/$file ;;
+  *) target=$file ;;
+  esac
+  if [ ! -e "$target" ]; then
+    complain "$page: the link to $link leads nowhere"
+  elif [[ $link == *#* && -z ${headings[$target#${link#*#}]:-} ]]; then
+    complain "$page: $target has no heading #${link#*#}"
+  fi
+done < <(awk '
+  FNR == 1 { code = 0 }
+  /^```/ { code = !code }
+  !code {
+    while (match($0, /\]\([^)[:space:]]+/)) {
+      print FILENAME "\t" substr($0, RSTART + 2, RLENGTH - 2)
+      $0 = substr($0, RSTART + RLENGTH)
+    }
+  }' "${pages[@]}")
 
 # `async_close/needs_no_callback`: a test of that name is there. Test(suite, name), GRAPH_TEST(suite, name),
 # SCHEMA_TEST(name).
 known=$(sed -nE 's,^\w*(Test|TEST)\((\w+)\, (\w+)\).*,\2/\3,p; s,^([A-Z]+)_TEST\((\w+)\).*,\L\1/\2,p' tests/*.c)
 while read -r name; do
-  grep -qxF -- "$name" <<<"$known" || complain "docs/testing.md: there is no test $name"
-done < <(grep -oP '`\K[a-z0-9_]+/[a-z0-9_]+(?=`)' docs/testing.md | sort -u)
+  complain "docs/testing.md: there is no test $name"
+done < <(grep -oP '`\K[a-z0-9_]+/[a-z0-9_]+(?=`)' docs/testing.md | grep -vxFf <(echo "$known"))
 
 exit $failed

@@ -229,7 +229,7 @@ Test(async_rules, a_pending_request_keeps_the_loop_alive) {
 
 Test(async_rules, init_refuses_null_and_leaves_nothing_open) {
   store s;
-  weir_async handle = {0};
+  weir_async handle = {.port = NULL};
   weir_error err = WEIR_ERROR_INIT;
   cr_assert(eq(int, store_open(&s, POOL_FILE, NULL), WEIR_OK));
   cr_assert(eq(int, weir_async_init(NULL, &s.loop.uv, s.pool, &err), WEIR_INVALID));

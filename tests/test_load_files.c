@@ -1,6 +1,5 @@
 /* Files that can and cannot be loaded, headers, transactions around loads, progress. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,9 @@ TestSuite(load_files, .timeout = 60);
 
 #define LITERAL(text) (text), sizeof(text) - 1
 
-/* "key,n" and `rows` rows: enough of them do not fit into one buffer of the reader. */
+enum { ROWS = 9000 }; /* more than what fits into one buffer of the reader, 128 KiB */
+
+/* "key,n" and `rows` rows. */
 static char *many_rows(unsigned rows, size_t *len) {
   char *text;
   FILE *out = open_memstream(&text, len);
@@ -32,18 +33,18 @@ static char *many_rows(unsigned rows, size_t *len) {
 Test(load_files, gzip_is_read_as_what_is_in_it) {
   char path[LOADS_PATH_SIZE];
   size_t len;
-  char *text = many_rows(30000, &len);
+  char *text = many_rows(ROWS, &len);
   weir_load_report report;
   weir_error err = WEIR_ERROR_INIT;
   weir_graph *graph = loads_store();
   loads_gzip_file(path, "nodes.csv", text, len, 0); /* told by its content, not by its name */
   cr_assert(eq(int, weir_load_csv_nodes(weir_graph_auto(graph), path, NULL, &report, &err), WEIR_OK), "%s",
             err.message);
-  cr_assert(eq(u64, report.inserted, 30000));
+  cr_assert(eq(u64, report.inserted, ROWS));
   loads_file(path, "plain.csv", text, len);
   cr_assert(eq(int, weir_load_csv_nodes(weir_graph_auto(graph), path, NULL, &report, &err), WEIR_OK), "%s",
             err.message);
-  cr_assert(eq(u64, report.unchanged, 30000), "a second load of the same changes nothing");
+  cr_assert(eq(u64, report.unchanged, ROWS), "a second load of the same changes nothing");
   cr_assert(eq(u64, report.inserted + report.updated, 0));
   free(text);
   loads_close(graph);
@@ -52,7 +53,7 @@ Test(load_files, gzip_is_read_as_what_is_in_it) {
 Test(load_files, damaged_gzip_is_an_error_and_nothing_is_kept) {
   char path[LOADS_PATH_SIZE];
   size_t len;
-  char *text = many_rows(30000, &len);
+  char *text = many_rows(ROWS, &len);
   weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
   options.bad_rows = WEIR_BAD_ROWS_SKIP; /* it is no matter of rows */
   weir_graph *graph = loads_store();

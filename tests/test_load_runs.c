@@ -1,6 +1,5 @@
 /* Loads as transactions; progress and cancelation; the real graph of flights. */
 #define _GNU_SOURCE
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +9,6 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-#include "io/source.h"
 #include "loads.h"
 #include "support.h"
 
@@ -170,29 +168,6 @@ Test(load_runs, a_pipe_can_be_loaded_and_has_no_size) {
   cr_assert(eq(u64, w.last.rows, 20000));
   LOADS_SAME(loads_size(graph), "20000 nodes, 20000 edges", "size");
   loads_close(graph);
-}
-
-/* What a load that runs again relies on. */
-Test(load_runs, a_file_can_be_read_again_from_its_beginning) {
-  char path[LOADS_PATH_SIZE];
-  for (int gzip = 0; gzip < 2; gzip++) {
-    weir__source source;
-    weir_error err = WEIR_ERROR_INIT;
-    const char *bytes;
-    size_t count;
-    (gzip ? loads_gzip_file(path, "file", LITERAL("\xEF\xBB\xBFtext"), 0)
-          : loads_file(path, "file", LITERAL("\xEF\xBB\xBFtext")));
-    cr_assert(eq(int, weir__source_open(&source, path, &err), WEIR_OK), "%s", err.message);
-    for (int run = 0; run < 3; run++) {
-      cr_assert(eq(int, weir__source_read(&source, &bytes, &count, &err), WEIR_OK), "%s", err.message);
-      cr_assert(eq(sz, count, 4));
-      cr_assert(eq(int, memcmp(bytes, "text", 4), 0));
-      cr_assert(eq(int, weir__source_read(&source, &bytes, &count, &err), WEIR_OK), "%s", err.message);
-      cr_assert(eq(sz, count, 0));
-      cr_assert(eq(int, weir__source_rewind(&source, &err), WEIR_OK), "%s", err.message);
-    }
-    weir__source_close(&source);
-  }
 }
 
 Test(load_runs, messages_show_the_end_of_a_long_path) {

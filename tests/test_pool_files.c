@@ -160,6 +160,32 @@ Test(pool_files, unwritable_file_is_read_only_and_the_error_says_what_to_do) {
   }
 }
 
+Test(pool_files, wal_database_in_a_directory_that_cannot_be_written_says_so_to_a_reader) {
+  weir_pool_options read_only = {.size = sizeof read_only, .read_only = 1};
+  make_file(POOL_FILE);
+  cr_assert(eq(int, chmod(weir_test_dir(), 0555), 0));
+  if (geteuid() == 0 && seteuid(65534) != 0)
+    cr_skip_test("cannot become another user");
+  if (access(pool_path(POOL_FILE), R_OK) == 0) {
+    for (int mode = WEIR_SINGLE; mode <= WEIR_POOL; mode++) {
+      weir_pool *pool = NULL;
+      weir_error err = WEIR_ERROR_INIT;
+      char uri[700];
+      read_only.mode = (weir_mode)mode;
+      cr_assert(eq(int, weir_pool_open(&pool, pool_path(POOL_FILE), &read_only, &err), WEIR_READONLY));
+      cr_assert(eq(int, err.code, WEIR_READONLY));
+      cr_assert(eq(int, err.sqlite_code, SQLITE_READONLY_DIRECTORY));
+      cr_assert(ne(ptr, strstr(err.message, "directory"), NULL), "%s", err.message);
+      (void)snprintf(uri, sizeof uri, "file:%s?immutable=1", pool_path(POOL_FILE)); /* as the message says */
+      cr_assert(eq(int, weir_pool_open(&pool, uri, &read_only, &err), WEIR_OK), "%s", err.message);
+      cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
+      cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+    }
+  }
+  cr_assert(getuid() != 0 || seteuid(0) == 0);
+  cr_assert(eq(int, chmod(weir_test_dir(), 0777), 0));
+}
+
 /* ---- A schema that changes ---- */
 
 typedef struct row {

@@ -1,11 +1,10 @@
-/* Transactions of weir/pool.h: one snapshot a read, all or nothing a write, and what a read must not do. */
+/* Transactions of weir/pool.h: one snapshot a read, all or nothing a write, and how a function's result is
+ * passed on. */
 #include <stdio.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
-
-#include <sqlite3.h>
 
 #include "support.h"
 #include "threads.h"
@@ -185,62 +184,56 @@ Test(pool_transactions, code_of_a_function_that_left_no_detail_is_in_the_error_a
   }
 }
 
-/* ---- A read must not write ---- */
+typedef struct surroundings {
+  int has_err, same_thread, nested_has_err;
+  pthread_t caller;
+  uint64_t rollbacks;
+} surroundings;
 
-struct upgrade {
-  sqlite3 *other; /* commits in between, so that an upgrade would be stale; NULL: none */
-  int bad;
-};
-
-static int try_to_write(weir_txn *txn, void *data, weir_error *err) {
-  static const char *const writing[] = {"INSERT INTO t VALUES(9, 9)",
-                                        "UPDATE t SET v=9",
-                                        "DELETE FROM t",
-                                        "CREATE TABLE x(y)",
-                                        "CREATE INDEX i ON t(v)",
-                                        "CREATE TEMP TABLE x(y)",
-                                        "PRAGMA user_version=9",
-                                        "ALTER TABLE t RENAME TO u",
-                                        "ANALYZE",
-                                        "WITH n(x) AS (SELECT 7) INSERT INTO t SELECT x, x FROM n",
-                                        "DROP TABLE t"};
-  struct upgrade *u = data;
-  int64_t count = 0;
-  int rc = sql_int(txn, "SELECT count(*) FROM t", &count, err);
-  if (rc != WEIR_OK || (u->other && sqlite3_exec(u->other, "INSERT INTO t(v) VALUES(1)", NULL, NULL, NULL)))
-    return weir_fail(err, WEIR_SQL, "the other connection: %s", sqlite3_errmsg(u->other));
-  for (size_t i = 0; i < 2 * sizeof writing / sizeof writing[0]; i++) {
-    sqlite3_stmt *stmt = NULL;
-    weir_error own = WEIR_ERROR_INIT;
-    const char *sql = writing[i / 2];
-    rc = i % 2 ? weir_txn_exec(txn, sql, &own) : weir_txn_prepare(txn, weir_str(sql), &stmt, &own);
-    if (rc != WEIR_MISUSE || stmt || !strstr(own.message, "weir_write")) {
-      fprintf(stderr, "%s: %s: %s\n", sql, weir_error_name(rc), own.message);
-      u->bad++;
-    }
-  }
-  /* nor does anything stay that goes past the pool */
-  for (size_t i = 0; i < sizeof writing / sizeof writing[0]; i++)
-    (void)sqlite3_exec(weir_txn_db(txn), writing[i], NULL, NULL, NULL);
+static int note_nested(weir_txn *txn, void *data, weir_error *err) {
+  (void)txn;
+  ((surroundings *)data)->nested_has_err = err != NULL;
   return WEIR_OK;
 }
 
-Test(pool_transactions, statement_that_writes_is_refused_in_a_read_also_when_its_snapshot_is_stale) {
+static int note(weir_txn *txn, void *data, weir_error *err) {
+  surroundings *s = data;
+  s->has_err = err != NULL;
+  s->same_thread = pthread_equal(s->caller, pthread_self()) != 0;
+  s->rollbacks = weir_txn_rollbacks(txn);
+  return weir_read(txn, note_nested, s, NULL, NULL);
+}
+
+Test(pool_transactions, function_always_has_an_error_to_fill_and_a_read_runs_on_its_callers_thread) {
   for (int kind = 0; kind < POOL_KINDS; kind++) {
-    weir_pool *pool = opened(kind, CREATE_T ";INSERT INTO t VALUES(1, 1)");
-    struct upgrade u = {NULL, 0};
-    for (int stale = 0; stale <= (kind != SINGLE_MEMORY); stale++) {
-      if (stale)
-        cr_assert(eq(int, sqlite3_open(pool_path(kind), &u.other), SQLITE_OK));
-      weir_error err = WEIR_ERROR_INIT;
-      (void)weir_read(weir_pool_auto(pool), try_to_write, &u, NULL, &err);
-      cr_assert(eq(int, u.bad, 0));
-      cr_assert(eq(i64, int_of(pool, "SELECT sum(v) FROM t"), 1 + stale));
-      cr_assert(eq(i64, int_of(pool, "PRAGMA user_version"), 0));
-      cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM sqlite_schema"), 1));
+    weir_pool *pool = opened(kind, CREATE_T);
+    for (int write = 0; write < 2; write++) {
+      surroundings s = {.caller = pthread_self()};
+      cr_assert(
+          eq(int, (write ? weir_write : weir_read)(weir_pool_auto(pool), note, &s, NULL, NULL), WEIR_OK));
+      cr_assert(eq(int, s.has_err, 1));
+      cr_assert(eq(int, s.nested_has_err, 1));
+      cr_assert(write || s.same_thread);
     }
-    cr_assert(eq(int, sql_write(weir_pool_auto(pool), "INSERT INTO t VALUES(9, 9)", NULL), WEIR_OK));
-    cr_assert(eq(int, sqlite3_close(u.other), SQLITE_OK));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+Test(pool_transactions, rollbacks_tell_a_cache_on_the_connection_that_it_is_stale) {
+  for (int kind = 0; kind < POOL_KINDS; kind++) {
+    weir_pool *pool = opened(kind, CREATE_T);
+    surroundings s = {.caller = pthread_self()};
+    struct outcome refused = {"INSERT INTO t VALUES(1, 1)", WEIR_INVALID};
+    uint64_t before = 0;
+    for (int i = 0; i < 3; i++) {
+      cr_assert(eq(int, weir_write(weir_pool_auto(pool), note, &s, NULL, NULL), WEIR_OK));
+      cr_assert(i == 0 || s.rollbacks > before);
+      before = s.rollbacks;
+      cr_assert(eq(int, weir_write(weir_pool_auto(pool), note, &s, NULL, NULL), WEIR_OK));
+      cr_assert(eq(u64, s.rollbacks, before)); /* not by what is committed */
+      cr_assert(
+          eq(int, weir_write(weir_pool_auto(pool), exec_and_return, &refused, NULL, NULL), WEIR_INVALID));
+    }
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }

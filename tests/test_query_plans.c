@@ -80,7 +80,8 @@ static void check_plan(sqlite3 *db, const char *sql, char *bad, size_t size) {
     while (bad[0] == '\0' && sqlite3_step(plan) == SQLITE_ROW) {
       const char *step = (const char *)sqlite3_column_text(plan, 3);
       int table_function = strstr(step, "VIRTUAL TABLE") != NULL;
-      if (strstr(step, "TEMP B-TREE") || strstr(step, "AUTOMATIC") ||
+      int wrong_index = strstr(sql, " AND label_set = ") && !strstr(step, "node_label_set");
+      if (wrong_index || strstr(step, "TEMP B-TREE") || strstr(step, "AUTOMATIC") ||
           (strncmp(step, "SCAN", 4) == 0 && !table_function && !may_scan(sql))) {
         snprintf(bad, size, "%s: %s", step, sql);
       }

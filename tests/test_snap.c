@@ -10,7 +10,7 @@
 
 #include "loads.h"
 
-TestSuite(snap, .timeout = 60);
+TestSuite(snap, .timeout = 120);
 
 #define LITERAL(text) (text), sizeof(text) - 1
 

@@ -75,7 +75,8 @@ int work_gated(weir_req *req, weir_txn *txn);
 #define ENDLESS_SQL "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c"
 
 /* The gate that work_gated, and works that call gate_pass, wait at. It is closed to begin with; gate_close
- * closes it again and forgets who came. gate_wait_for waits until so many have come since; 0 if they do not. */
+ * closes it again and forgets who came. gate_wait_for waits until so many have come since; 0 if they do not.
+ */
 void gate_pass(void);
 void gate_open(void);
 void gate_close(void);
