@@ -116,10 +116,15 @@ static int get_neighbors(weir_req *req, weir_txn *txn) {
   struct collection into = {.req = page};
   const weir_scan scan = {
       .size = sizeof scan, .label = page->label, .limit = page->limit, .cursor = &page->cursor};
+  const weir_cursor before = page->cursor;
   weir__arena_reset(&page->arena);
   page->neighbors = NULL;
   page->count = 0;
-  return weir_neighbors(txn, page->key, page->direction, page->flags, &scan, collect, &into, &req->error);
+  int rc = weir_neighbors(txn, page->key, page->direction, page->flags, &scan, collect, &into, &req->error);
+  if (rc != WEIR_OK) {
+    page->cursor = before; /* the neighbors that it has passed are not handed out */
+  }
+  return rc;
 }
 
 int weir_neighbors_async(weir_async *handle, weir_neighbors_req *req, weir_done_fn done) {

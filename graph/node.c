@@ -19,8 +19,9 @@
 /* ---- Checks -------------------------------------------------------------------------------------------- */
 
 static int check_labels(const weir_node *node, weir_error *err) {
-  if (node->label_count == 0) {
-    return weir__text_check(node->label, "label", 0, WEIR_LABEL_MAX, err);
+  int checked = weir__text_check(node->label, "label", 0, WEIR_LABEL_MAX, err);
+  if (checked || node->label_count == 0) {
+    return checked;
   }
   if (!node->labels) {
     return weir_fail(err, WEIR_INVALID, "labels is NULL with a label_count of %zu", node->label_count);

@@ -1,4 +1,4 @@
-/* Monotonic time for waits and deadlines. */
+/* Monotonic time for waits and deadlines, and waiting without sleeping. */
 #ifndef WEIR_POOL_CLOCK_H
 #define WEIR_POOL_CLOCK_H
 
@@ -13,6 +13,17 @@ static inline uint64_t weir__now_ns(void) {
   struct timespec now;
   (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
   return (uint64_t)now.tv_sec * WEIR__NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* One turn of a loop that waits a few microseconds for another processor. Not sched_yield(): Linux from 6.18
+ * on takes a whole time slice from whoever yields, so that beside a busy writer it would not run for
+ * milliseconds. */
+static inline void weir__relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  __asm__ volatile("yield");
+#endif
 }
 
 static inline struct timespec weir__timespec(uint64_t ns) {

@@ -1,6 +1,7 @@
 /* Names, meanings and messages of return codes; translation of SQLite's. */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "internal.h"
 
@@ -30,13 +31,15 @@ const char *weir_error_name(int code) {
 
 int(weir_fail)(weir_error *err, int code, const char *format, ...) { /* in (): see cmake/analyzer.h */
   if (err) {
+    char message[WEIR_ERROR_MESSAGE_SIZE] = ""; /* err's own may be among the arguments */
     va_list args;
     va_start(args, format);
+    (void)vsnprintf(message, sizeof(message), format, args); /* cut at its size, as documented */
+    va_end(args);
     err->code = code;
     err->sqlite_code = 0;
     err->system_errno = 0;
-    (void)vsnprintf(err->message, sizeof(err->message), format, args); /* cut at its size, as documented */
-    va_end(args);
+    memcpy(err->message, message, strlen(message) + 1);
   }
   return code;
 }

@@ -7,7 +7,7 @@
  *   weir_pool.lock      slots, waiters and the life of the pool (below)
  *   weir__lane.lock     the queue of writes and who drives (pool/lane.c)
  *   weir__readers.lock  the queue of asynchronous reads (pool/readers.c)
- *   weir__port.lock     completions on their way to a loop (pool/async.c)
+ *   weir__port.lock     completions on their way to a loop (pool/port.c)
  */
 #ifndef WEIR_POOL_INTERNAL_H
 #define WEIR_POOL_INTERNAL_H

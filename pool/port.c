@@ -14,7 +14,6 @@
 #include "port.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -135,7 +134,7 @@ static int look(weir__port *port) {
   pthread_mutex_unlock(&port->lock);
   uint64_t until = weir__now_ns() + LOOK_NS;
   while (!__atomic_load_n(&port->ended, __ATOMIC_RELAXED) && weir__now_ns() < until) {
-    (void)sched_yield(); /* whoever wants the processor has it */
+    weir__relax();
   }
   pthread_mutex_lock(&port->lock);
   int found = port->ended != NULL;
@@ -144,8 +143,15 @@ static int look(weir__port *port) {
   return found;
 }
 
+static void next_turn(uv_idle_t *awake) {
+  (void)uv_idle_stop(awake); /* always succeeds */
+}
+
+/* If it calls back, the loop must not sleep after that: uv_run(UV_RUN_ONCE) is to return, so that its caller
+ * can look at what `done` has changed. */
 static void before_sleep(uv_prepare_t *prepare) {
   weir__port *port = prepare->data;
+  uint64_t until = port->submitted ? weir__now_ns() + TURN_NS : 0;
   for (unsigned round = 0; round < LOOK_ROUNDS; round++) {
     if (!port->submitted || port->pending_count == 0 || port->pending_count > LOOK_PENDING) {
       return;
@@ -161,7 +167,11 @@ static void before_sleep(uv_prepare_t *prepare) {
       return;
     }
     port->misses = 0;
+    (void)uv_idle_start(&port->awake, next_turn); /* always succeeds; first: `done` may close the handle */
     on_wake(&port->wake);
+    if (weir__now_ns() >= until) {
+      return;
+    }
   }
 }
 
@@ -236,10 +246,13 @@ int weir__port_open(weir__port **out, weir_async *handle, uv_loop_t *loop, weir_
   (void)uv_prepare_init(loop, &port->before_sleep);          /* always succeeds */
   (void)uv_prepare_start(&port->before_sleep, before_sleep); /* likewise */
   uv_unref((uv_handle_t *)&port->before_sleep);
+  (void)uv_idle_init(loop, &port->awake); /* likewise */
+  uv_unref((uv_handle_t *)&port->awake);
+  port->awake.data = port;
   port->before_sleep.data = port;
   port->wake.data = port;
   port->deadlines.data = port;
-  port->open_handles = 3;
+  port->open_handles = 4;
   port->handle = handle;
   port->pool = pool;
   port->thread = uv_thread_self();
@@ -275,6 +288,7 @@ static void close_if_idle(weir__port *port) {
     uv_close((uv_handle_t *)&port->wake, on_handle_closed);
     uv_close((uv_handle_t *)&port->deadlines, on_handle_closed);
     uv_close((uv_handle_t *)&port->before_sleep, on_handle_closed);
+    uv_close((uv_handle_t *)&port->awake, on_handle_closed);
   }
 }
 

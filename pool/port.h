@@ -35,7 +35,8 @@ typedef struct weir__port {
   uv_async_t wake;           /* referenced while requests are pending */
   uv_timer_t deadlines;      /* never referenced */
   uv_prepare_t before_sleep; /* never referenced */
-  unsigned open_handles;     /* of these three */
+  uv_idle_t awake;           /* never referenced. Active: the loop does not sleep in this turn */
+  unsigned open_handles;     /* of these four */
   weir_async *handle;        /* the caller's */
   weir_pool *pool;           /* constant */
   uv_thread_t thread;        /* constant: the loop's */

@@ -6,7 +6,6 @@
  * the read before it if it was submitted before that snapshot was begun, since then it cannot tell the
  * difference. In single mode one thread is enough, as there is one connection.
  */
-#include <sched.h>
 #include <string.h>
 
 #include "internal.h"
@@ -63,8 +62,8 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, lease *held
   if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
     give_back(pool, held);
   }
-  if (held->reading && job->number >= held->mark) {
-    end_snapshot(held);
+  if (held->reading && (job->number >= held->mark || sqlite3_get_autocommit(held->slot->conn->db))) {
+    end_snapshot(held); /* autocommit: an error of the read before it made SQLite end the snapshot */
   }
   int rc = WEIR_OK;
   if (!held->slot) {
@@ -84,13 +83,13 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, lease *held
   job->rc = rc;
 }
 
-/* Waits for a job a short while without sleeping. Yields, so that whoever wants the processor has it. */
+/* Waits for a job a short while without sleeping. */
 static void look_locked(weir__readers *readers) {
   readers->looking = 1;
   (void)pthread_mutex_unlock(&readers->lock);
   uint64_t until = weir__now_ns() + LOOK_NS;
   while (!__atomic_load_n(&readers->queue.count, __ATOMIC_RELAXED) && weir__now_ns() < until) {
-    (void)sched_yield(); /* cannot fail */
+    weir__relax();
   }
   (void)pthread_mutex_lock(&readers->lock);
   readers->looking = 0;

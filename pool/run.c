@@ -129,6 +129,9 @@ int weir__run_write(weir__conn *conn, weir__job *job) {
   int begun = rc == WEIR_OK;
   if (begun) {
     rc = weir__call(job->fn, &conn->txn, job->data, job->error);
+    if (weir__pool_check(conn->pool, job->error) != WEIR_OK) {
+      return WEIR_FORKED; /* in a child that fn has forked: to commit, or roll back, is the parent's */
+    }
     weir__statements_put_since(&conn->statements, NULL);
     if (rc >= 0 &&
         sqlite3_get_autocommit(conn->db)) { /* and no statement must run in autocommit by accident */
@@ -170,7 +173,10 @@ int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
     return rc < 0 ? rc : weir_fail(err, WEIR_SQL, "SQLite rolled the transaction back after an error");
   }
   if (rc >= 0) {
-    return weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->release), "ending a nested write");
+    rc = weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->release), "ending a nested write");
+    if (rc == WEIR_OK) {
+      return WEIR_OK;
+    }
   }
   conn->rollbacks++;
   weir__statements_put_since(&conn->statements, mark);

@@ -231,6 +231,9 @@ static int prepare_failed(weir_txn *txn, int sqlite_code, weir_text sql, int bef
     }
     return code;
   }
+  if ((sqlite_code & 0xff) == SQLITE_INTERRUPT) { /* from SQLite 3.41 on preparing can be interrupted too */
+    return weir_txn_check(txn, sqlite_code, err);
+  }
   int offset = sqlite3_error_offset(txn->conn->db);
   char doing[64];
   (void)snprintf(doing, sizeof(doing), offset >= 0 ? "SQL, at byte %d" : "SQL", before + offset);

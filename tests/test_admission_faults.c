@@ -232,7 +232,7 @@ static int insert_and_latch_fn(weir_txn *txn, void *data, weir_error *err) {
 /* Writes that were run by the lane's thread, or canceled by the closing one, still have to wake up and leave:
  * the pool must be there until they have. */
 Test(admission_faults, closing_waits_for_writers_whose_write_has_ended_to_leave) {
-  enum { ROUNDS = TEST_IS_SLOW ? 40 : 200, QUEUED = 4 };
+  enum { ROUNDS = TEST_IS_SLOW ? 40 : 100, QUEUED = 4 };
   for (int round = 0; round < ROUNDS; round++) {
     weir_pool *pool = NULL;
     latch writing = LATCH_INIT;

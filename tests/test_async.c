@@ -220,3 +220,23 @@ Test(async, writes_to_a_read_only_store_are_refused_and_reads_work) {
   cr_assert(eq(int, c.done, 0));
   cr_assert(store_close(&s));
 }
+
+static void never(uv_timer_t *timer) {
+  (void)timer;
+}
+
+/* Another handle keeps the loop alive, so a turn that slept would sleep until the watchdog. */
+Test(async, a_turn_of_the_loop_that_calls_back_does_not_sleep_after_it) {
+  store s;
+  uv_timer_t other;
+  cr_assert(eq(int, store_open(&s, POOL_FILE, NULL), WEIR_OK));
+  cr_assert(eq(int, uv_timer_init(&s.loop.uv, &other), 0));
+  cr_assert(eq(int, uv_timer_start(&other, never, 3600 * 1000, 0), 0));
+  for (int i = 0; i < 1000; i++) {
+    call c = {0};
+    cr_assert(eq(int, call_read_now(&s, &c, work_nothing), WEIR_OK));
+    cr_assert(eq(int, s.loop.late, 0), "read %d", i);
+  }
+  uv_close((uv_handle_t *)&other, NULL);
+  cr_assert(store_close(&s));
+}

@@ -1,4 +1,5 @@
 /* Rule 6 of weir/async.h: closing a handle. */
+#include <pthread.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -188,4 +189,32 @@ Test(async_close, callback_may_close_the_pool_but_not_before) {
     cr_assert(eq(int, pool_rc, WEIR_OK));
     cr_assert(store_close(&s));
   }
+}
+
+static void *begin_snapshot(void *data) {
+  store *s = data;
+  weir_txn *snapshot = NULL;
+  return weir_snapshot_begin(s->pool, &snapshot, NULL, NULL) == WEIR_OK ? snapshot : NULL;
+}
+
+Test(async_close, of_the_pool_refuses_new_handles_while_it_goes_on) {
+  store s;
+  pthread_t thread;
+  void *snapshot = NULL; /* keeps the pool from closing */
+  weir_async late = {.port = NULL};
+  weir_error err = WEIR_ERROR_INIT;
+  weir_pool_options options = WEIR_POOL_OPTIONS_INIT;
+  options.close_timeout_ms = 1;
+  cr_assert(eq(int, store_open(&s, POOL_FILE, &options), WEIR_OK));
+  cr_assert(eq(int, store_close_handle(&s), WEIR_OK));
+  cr_assert(weir_test_loop_run(&s.loop));
+  cr_assert(eq(int, pthread_create(&thread, NULL, begin_snapshot, &s), 0));
+  cr_assert(eq(int, pthread_join(thread, &snapshot), 0));
+  cr_assert(ne(ptr, snapshot, NULL));
+  cr_assert(eq(int, weir_pool_close(s.pool, &err), WEIR_BUSY));
+  cr_assert(eq(int, weir_async_init(&late, &s.loop.uv, s.pool, &err), WEIR_CLOSED));
+  cr_assert(eq(int, err.code, WEIR_CLOSED));
+  cr_assert(eq(ptr, late.port, NULL));
+  cr_assert(eq(int, weir_snapshot_end(snapshot, &err), WEIR_OK));
+  cr_assert(store_close(&s));
 }

@@ -50,6 +50,47 @@ Test(pool_processes, many_that_open_a_new_file_at_once_all_succeed) {
   }
 }
 
+/* weir_pool_open on a thread of its own. */
+typedef struct opener {
+  int kind, rc;
+  weir_pool *pool;
+  atomic_int ended;
+  pthread_t thread;
+} opener;
+
+static void *opener_main(void *data) {
+  opener *o = data;
+  o->rc = pool_open(&o->pool, o->kind, NULL);
+  atomic_store(&o->ended, 1);
+  return NULL;
+}
+
+static int opener_ended(void *data) {
+  return atomic_load(&((opener *)data)->ended);
+}
+
+/* SQLite itself does not wait for this lock: it has a read lock already, and reports a deadlock. */
+Test(pool_processes, change_to_wal_waits_for_a_writer_in_the_old_journal_mode) {
+  for (int kind = SINGLE_FILE; kind < POOL_KINDS; kind += POOL_FILE - SINGLE_FILE) {
+    opener o = {.kind = kind};
+    sqlite3 *other = NULL;
+    cr_assert(eq(int, sqlite3_open(pool_path(kind), &other), SQLITE_OK));
+    cr_assert(eq(
+        int,
+        sqlite3_exec(other, "CREATE TABLE x(y); BEGIN IMMEDIATE; INSERT INTO x VALUES(1)", NULL, NULL, NULL),
+        SQLITE_OK));
+    cr_assert(eq(int, pthread_create(&o.thread, NULL, opener_main, &o), 0));
+    cr_assert(eq(int, weir_test_wait(opener_ended, &o, 100), 0)); /* does not give up */
+    cr_assert(eq(int, sqlite3_exec(other, "COMMIT", NULL, NULL, NULL), SQLITE_OK));
+    cr_assert(eq(int, pthread_join(o.thread, NULL), 0));
+    cr_assert(eq(int, o.rc, WEIR_OK));
+    cr_assert(eq(i64, int_of(o.pool, "SELECT journal_mode='wal' FROM pragma_journal_mode"), 1));
+    cr_assert(eq(i64, int_of(o.pool, "SELECT count(*) FROM x"), 1));
+    cr_assert(eq(int, sqlite3_close(other), SQLITE_OK));
+    cr_assert(eq(int, weir_pool_close(o.pool, NULL), WEIR_OK));
+  }
+}
+
 /* ---- Locks ---- */
 
 /* Does this process hold a lock on those bytes? Asked by a forked child, whose own descriptors and locks do

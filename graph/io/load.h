@@ -13,7 +13,7 @@
 typedef struct weir__load {
   const struct weir__format *format;
   const char *path;
-  weir_load_options options; /* complete: no string but `label` is NULL */
+  weir_load_options options; /* checked; NULL and 0 still mean the default */
   locale_t c_locale;
   weir__source source;
   int creates; /* edges make the endpoints that are missing */
