@@ -112,8 +112,8 @@ static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_don
       .done = done,
       .writes = (unsigned char)writes,
   };
-  rc =
-      writes ? weir__lane_submit(port->pool, &request->job) : weir__readers_submit(port->pool, &request->job);
+  rc = writes ? weir__lane_submit(port->pool, &request->job)
+              : weir__readers_submit(port->pool, &request->job, weir__port_defers(port));
   if (rc != WEIR_OK) { /* no queue has it, so it never calls back */
     __atomic_store_n(&request->port, NULL, __ATOMIC_RELEASE);
     if (req->error.code != rc) {

@@ -168,9 +168,16 @@ typedef struct weir__lane {
 typedef struct weir__readers {
   pthread_mutex_t lock; /* guards everything below */
   weir__jobs queue;
-  uint64_t submitted; /* jobs so far */
-  int looking;        /* a thread is awake and looks for a job */
-  unsigned idle;      /* threads that wait on `wake` */
+  uint64_t submitted;  /* jobs so far */
+  uint64_t taken;      /* of these, by a thread */
+  uint64_t taken_ns;   /* when the last one was */
+  uint64_t typical_ns; /* what jobs took lately */
+  unsigned active;     /* threads that run a job */
+  unsigned idle;       /* threads that wait on `wake` */
+  int looking;         /* a thread is awake and looks for a job */
+  int watching;        /* one of the idle looks every STUCK_NS whether the queue moves */
+  int waking;          /* `wake` was signaled, and nobody has woken since */
+  int cpu;             /* where the last job was submitted */
   int stop;
   unsigned count; /* threads that exist */
   pthread_t threads[WEIR__READERS_MAX];

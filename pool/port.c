@@ -11,9 +11,11 @@
  *   - The lock also is what orders a worker's memory before the loop thread's. uv_async_send does not: sends
  *     coalesce.
  */
+#define _GNU_SOURCE /* sched_getcpu */
 #include "port.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <utlist.h>
 
@@ -47,6 +49,7 @@ void weir__port_finish(weir__job *job) {
   request->after = NULL;
   __atomic_store_n(port->ended_end, request, __ATOMIC_RELAXED); /* look() peeks at `ended` */
   port->ended_end = &request->after;
+  port->cpu = sched_getcpu();
   if (!port->woken) {
     port->woken = 1;
     (void)uv_async_send(&port->wake); /* cannot fail on an open handle */
@@ -123,15 +126,28 @@ static void on_wake(uv_async_t *wake) {
  * once a submission at most.
  */
 #define LOOK_NS      (20u * WEIR__NS_PER_US)
+#define BURST        32u /* reads submitted in one turn that wait for its end */
 #define LOOK_PENDING 4u
 #define LOOK_ROUNDS  16u /* then the loop's other handles get their turn */
 #define MISSES_MAX   6u  /* after as many misses one look in 2^6 is tried */
 
+/* A thread that is woken may take the processor from the loop's thread, run one read and sleep again. So the
+ * first read of a turn wakes one, and those after it wait for the end of the turn, or until they are many. */
+int weir__port_defers(weir__port *port) {
+  return port->burst++ % BURST != 0;
+}
+
 /* 1: something has ended. */
 static int look(weir__port *port) {
   pthread_mutex_lock(&port->lock);
-  port->woken = 1; /* spares whoever ends something the wake-up */
+  int elsewhere = port->cpu != sched_getcpu(); /* else looking would keep it from ending */
+  if (elsewhere) {
+    port->woken = 1; /* spares whoever ends something the wake-up */
+  }
   pthread_mutex_unlock(&port->lock);
+  if (!elsewhere) {
+    return 0;
+  }
   uint64_t until = weir__now_ns() + LOOK_NS;
   while (!__atomic_load_n(&port->ended, __ATOMIC_RELAXED) && weir__now_ns() < until) {
     weir__relax();
@@ -151,6 +167,10 @@ static void next_turn(uv_idle_t *awake) {
  * can look at what `done` has changed. */
 static void before_sleep(uv_prepare_t *prepare) {
   weir__port *port = prepare->data;
+  if (port->burst > 0) {
+    port->burst = 0;
+    weir__readers_rouse(port->pool);
+  }
   uint64_t until = port->submitted ? weir__now_ns() + TURN_NS : 0;
   for (unsigned round = 0; round < LOOK_ROUNDS; round++) {
     if (!port->submitted || port->pending_count == 0 || port->pending_count > LOOK_PENDING) {

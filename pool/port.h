@@ -43,6 +43,7 @@ typedef struct weir__port {
   weir__request *pending;    /* not called back yet: utlist, DL */
   size_t pending_count;
   weir__request *ready; /* taken from `ended`, next to be called back */
+  unsigned burst;       /* reads submitted in this turn of the loop */
   int submitted;        /* since the loop last looked for ends */
   unsigned misses;      /* looks in a row that found none */
   unsigned skip;        /* looks to leave out because of that */
@@ -53,6 +54,7 @@ typedef struct weir__port {
   pthread_mutex_t lock;
   weir__request *ended;      /* ended, not seen by the loop thread; the oldest first */
   weir__request **ended_end; /* where the next one is linked in */
+  int cpu;                   /* where the last request ended */
   int woken; /* `wake` was sent, or the loop thread looks by itself; and it has not found `ended` empty since
               */
 } weir__port;
@@ -78,6 +80,10 @@ void weir__port_close(weir__port *port, weir_async_close_fn callback);
 
 /* Adds a request that a queue has taken. now_ns is needed if it has a deadline. */
 void weir__port_add(weir__port *port, weir__request *request, uint64_t now_ns);
+
+/* Counts a read that is about to be submitted. 1 if waking a reader thread for it is left to the end of the
+ * turn. */
+int weir__port_defers(weir__port *port);
 
 /* Takes a pending request out of its queue and ends it with `code`: 1. 0 if it runs or has ended. */
 int weir__port_withdraw(weir__request *request, int code, const char *message);

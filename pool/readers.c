@@ -4,8 +4,18 @@
  * A thread that finds more work keeps its lease for up to LEASE_NS, so that a burst of small reads does not
  * pay admission one by one. Nor does each of them pay SQLite's file locks: a read may join the snapshot of
  * the read before it if it was submitted before that snapshot was begun, since then it cannot tell the
- * difference. In single mode one thread is enough, as there is one connection.
+ * difference.
+ *
+ * Most reads are shorter than it takes to wake a thread. So one thread runs them, and others join it only
+ * when what is queued would keep those at work for longer than WAKE_NS, by what reads took lately. A read
+ * that takes much longer than its like must not hold up those behind it: who submits one then wakes another
+ * thread; and while there is work an idle thread watches, and joins if nothing was taken from the queue for
+ * STUCK_NS.
+ *
+ * In single mode one thread is enough, as there is one connection.
  */
+#define _GNU_SOURCE /* sched_getcpu */
+#include <sched.h>
 #include <string.h>
 
 #include "internal.h"
@@ -14,6 +24,12 @@
 /* How long a thread keeps a lease while there is work. Shorter than the time after which waiters are not
  * passed any more. */
 #define LEASE_NS (100u * WEIR__NS_PER_US)
+
+/* About what it takes to wake a thread and to move the work to another processor. */
+#define WAKE_NS (50u * WEIR__NS_PER_US)
+
+/* How long a read waits at most behind one that does not end before another thread is found for it. */
+#define STUCK_NS WEIR__NS_PER_MS
 
 /* How long one thread that has run out of work looks for more before it sleeps: less than waking it costs. */
 #define LOOK_NS (20u * WEIR__NS_PER_US)
@@ -57,8 +73,7 @@ static int take(weir_pool *pool, const weir__job *job, uint64_t now, lease *held
 }
 
 /* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
-static void run(weir_pool *pool, weir__job *job, uint64_t submitted, lease *held) {
-  uint64_t now = weir__now_ns();
+static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
   if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
     give_back(pool, held);
   }
@@ -83,7 +98,8 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, lease *held
   job->rc = rc;
 }
 
-/* Waits for a job a short while without sleeping. */
+/* Waits for a job a short while without sleeping. Not on the processor of whoever submits them, who could not
+ * go on meanwhile. */
 static void look_locked(weir__readers *readers) {
   readers->looking = 1;
   (void)pthread_mutex_unlock(&readers->lock);
@@ -95,35 +111,88 @@ static void look_locked(weir__readers *readers) {
   readers->looking = 0;
 }
 
+/* Does what is queued want more threads than are at work? */
+static int crowded_locked(const weir__readers *readers) {
+  return readers->active == 0 || readers->queue.count * readers->typical_ns > readers->active * WAKE_NS ||
+         weir__now_ns() - readers->taken_ns > WAKE_NS; /* those at work are at long reads */
+}
+
+/* Sees that enough threads are awake for what is queued. One at a time: who takes a job rouses the next. */
+static void rouse_locked(weir__readers *readers) {
+  if (readers->queue.count > (readers->looking ? 1u : 0u) && readers->idle && !readers->waking &&
+      (crowded_locked(readers) || !readers->watching)) {
+    readers->waking = 1;
+    (void)pthread_cond_signal(&readers->wake);
+  }
+}
+
+/* Sleeps until there may be something to do; as the watcher if there is none and there has been work since
+ * `seen`. 1: there is work, and nobody took any for STUCK_NS. */
+static int rest_locked(weir__readers *readers, uint64_t *seen) {
+  uint64_t taken = readers->taken;
+  int timeout = 0;
+  int watch = !readers->watching && (readers->queue.head || readers->active || *seen != readers->submitted);
+  *seen = readers->submitted;
+  readers->idle++;
+  if (watch) {
+    struct timespec until = weir__timespec(weir__now_ns() + STUCK_NS);
+    readers->watching = 1;
+    timeout = pthread_cond_timedwait(&readers->wake, &readers->lock, &until);
+    readers->watching = 0;
+  } else {
+    (void)pthread_cond_wait(&readers->wake, &readers->lock);
+  }
+  readers->idle--;
+  readers->waking = 0;
+  return timeout && readers->queue.head && readers->taken == taken;
+}
+
+/* Takes the first job and runs it. */
+static void work_locked(weir_pool *pool, lease *held) {
+  weir__readers *readers = &pool->readers;
+  weir__job *job = weir__jobs_pop(&readers->queue);
+  uint64_t submitted = readers->submitted;
+  uint64_t begun = weir__now_ns();
+  job->state = WEIR__JOB_RUNNING;
+  readers->active++;
+  readers->taken++;
+  readers->taken_ns = begun;
+  rouse_locked(readers);
+  (void)pthread_mutex_unlock(&readers->lock);
+  run(pool, job, submitted, begun, held);
+  job->finish(job);
+  uint64_t took = weir__now_ns() - begun;
+  (void)pthread_mutex_lock(&readers->lock);
+  readers->active--;
+  took = took < STUCK_NS ? took : STUCK_NS; /* or one long read would count for too many */
+  readers->typical_ns = (readers->typical_ns * 7 + took) / 8;
+}
+
 static void *reader_main(void *data) {
   weir_pool *pool = data;
   weir__readers *readers = &pool->readers;
   lease held = {0};
-  int looked = 1;
+  uint64_t seen = 0;
+  int looked = 1; /* 0: has worked since it last looked or slept, so goes on while there is work */
+  int stuck = 0;
   (void)pthread_mutex_lock(&readers->lock);
   for (;;) {
-    weir__job *job = weir__jobs_pop(&readers->queue);
-    if (job) {
-      uint64_t submitted = readers->submitted;
-      job->state = WEIR__JOB_RUNNING;
-      (void)pthread_mutex_unlock(&readers->lock);
-      run(pool, job, submitted, &held);
-      job->finish(job);
-      (void)pthread_mutex_lock(&readers->lock);
+    if (readers->queue.head && (!looked || stuck || readers->stop || crowded_locked(readers))) {
+      work_locked(pool, &held);
       looked = 0;
+      stuck = 0;
     } else if (held.slot) { /* never wait with a lease */
       (void)pthread_mutex_unlock(&readers->lock);
       give_back(pool, &held);
       (void)pthread_mutex_lock(&readers->lock);
     } else if (readers->stop) {
       break;
-    } else if (!looked && !readers->looking) {
+    } else if (!looked && !readers->looking && readers->cpu != sched_getcpu()) {
       look_locked(readers);
-      looked = 1;
+      looked = readers->queue.head == NULL;
     } else {
-      readers->idle++;
-      (void)pthread_cond_wait(&readers->wake, &readers->lock);
-      readers->idle--;
+      stuck = rest_locked(readers, &seen);
+      looked = 1;
     }
   }
   (void)pthread_mutex_unlock(&readers->lock);
@@ -144,7 +213,7 @@ int weir__readers_start(weir_pool *pool, weir_error *err) {
   return any ? WEIR_OK : weir_fail(err, WEIR_NOMEM, "cannot start a thread: %s", strerror(failed));
 }
 
-int weir__readers_submit(weir_pool *pool, weir__job *job) {
+int weir__readers_submit(weir_pool *pool, weir__job *job, int defer) {
   weir__readers *readers = &pool->readers;
   int rc = WEIR_OK;
   (void)pthread_mutex_lock(&readers->lock);
@@ -156,12 +225,19 @@ int weir__readers_submit(weir_pool *pool, weir__job *job) {
   } else {
     job->number = readers->submitted++;
     weir__jobs_push(&readers->queue, job);
-    if (readers->idle && !(readers->looking && readers->queue.count == 1)) {
-      (void)pthread_cond_signal(&readers->wake);
+    readers->cpu = sched_getcpu();
+    if (!defer || !readers->watching) { /* a watcher takes it in time if nobody else does */
+      rouse_locked(readers);
     }
   }
   (void)pthread_mutex_unlock(&readers->lock);
   return rc;
+}
+
+void weir__readers_rouse(weir_pool *pool) {
+  (void)pthread_mutex_lock(&pool->readers.lock);
+  rouse_locked(&pool->readers);
+  (void)pthread_mutex_unlock(&pool->readers.lock);
 }
 
 int weir__readers_remove(weir_pool *pool, weir__job *job) {

@@ -11,9 +11,13 @@
 /* Starts the threads unless they run. Errors: WEIR_NOMEM. */
 int weir__readers_start(weir_pool *pool, weir_error *err);
 
-/* Queues an asynchronous read. WEIR_OK: job->finish will be called once, on a reader thread. Errors:
- * WEIR_BUSY (queue full), WEIR_CLOSED. */
-int weir__readers_submit(weir_pool *pool, weir__job *job);
+/* Queues an asynchronous read. WEIR_OK: job->finish will be called once, on a reader thread. With `defer` no
+ * thread is woken for it at once: weir__readers_rouse is due; without that it is taken about a millisecond
+ * later. Errors: WEIR_BUSY (queue full), WEIR_CLOSED. */
+int weir__readers_submit(weir_pool *pool, weir__job *job, int defer);
+
+/* Sees that a thread is awake for jobs that were queued with `defer`. */
+void weir__readers_rouse(weir_pool *pool);
 
 /* Takes a job out of the queue: 1 and the job is the caller's again (finish is not called), 0 if it is not
  * queued any more. */

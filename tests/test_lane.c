@@ -6,6 +6,8 @@
 
 #include <sqlite3.h>
 
+#include "internal.h"
+#include "lane.h"
 #include "threads.h"
 
 TestSuite(lane, .timeout = 120);
@@ -60,26 +62,49 @@ static int insert_fn(weir_txn *txn, void *data, weir_error *err) {
 
 /* ---- Order ---- */
 
-Test(lane, writers_commit_in_the_order_in_which_they_queued) {
+/* An asynchronous write, as pool/async.c submits it. */
+struct async_insert {
+  weir__job job; /* first */
+  weir_error error;
+  atomic_int ended;
+};
+
+static void finish(weir__job *job) {
+  atomic_store(&((struct async_insert *)job)->ended, 1);
+}
+
+static int has_ended(void *data) {
+  return atomic_load(&((struct async_insert *)data)->ended);
+}
+
+Test(lane, writers_commit_in_the_order_in_which_they_queued_also_asynchronous_ones) {
   enum { WRITERS = 32 };
   for (int round = 0; round < 2 * POOL_KINDS; round++) {
     latch l = LATCH_INIT;
     /* With one page a checkpoint is due at once: the lane's thread takes over, and runs the writes. */
     weir_pool *pool = opened(round / 2, round % 2, 0);
     task holder, tasks[WRITERS];
-    struct insert inserts[WRITERS];
-    struct insert first = {.v = -1};
+    struct async_insert asyncs[WRITERS];
+    struct insert first = {.v = -1}, inserts[WRITERS];
+    cr_assert(eq(int, weir__lane_start(pool, NULL), WEIR_OK)); /* for memory, too */
     cr_assert(eq(int, weir_write(weir_pool_auto(pool), insert_fn, &first, NULL, NULL), WEIR_OK));
     hold_lane(&holder, pool, &l);
     for (int i = 0; i < WRITERS; i++) {
       inserts[i] = (struct insert){.v = i, .fails = i % 4 == 3};
       tasks[i] = writing(pool, insert_fn, &inserts[i]);
-      cr_assert(task_start_queued(&tasks[i], pool, (unsigned)i + 1));
+      asyncs[i] = (struct async_insert){.job = {.fn = insert_fn, .data = &inserts[i], .finish = finish}};
+      asyncs[i].job.error = &asyncs[i].error;
+      if (i % 5 < 3)
+        cr_assert(task_start_queued(&tasks[i], pool, (unsigned)i + 1));
+      else
+        cr_assert(eq(int, weir__lane_submit(pool, &asyncs[i].job), WEIR_OK));
     }
     release_lane(&holder, &l);
     int64_t rev = first.rev;
     for (int i = 0; i < WRITERS; i++) {
-      cr_assert(eq(int, task_join(&tasks[i]), inserts[i].fails ? WEIR_INVALID : WEIR_OK));
+      cr_assert(i % 5 < 3 || weir_test_wait(has_ended, &asyncs[i], WEIR_TEST_WAIT_MS));
+      int rc = i % 5 < 3 ? task_join(&tasks[i]) : asyncs[i].job.rc;
+      cr_assert(eq(int, rc, inserts[i].fails ? WEIR_INVALID : WEIR_OK));
       rev += !inserts[i].fails; /* a failed write's number is the next one's */
       cr_assert(eq(i64, inserts[i].rev, inserts[i].fails ? rev + 1 : rev));
     }

@@ -60,18 +60,24 @@ static size_t escape(char *out, unsigned char c) {
   return 6;
 }
 
+static int is_special(char c) {
+  return (unsigned char)c < 0x20 || c == '"' || c == '\\';
+}
+
 int weir__json_string(weir__bytes *json, weir_text text) {
-  int rc = weir__bytes_reserve(json, text.len * 6 + 2);
+  size_t special = 0; /* counted first, so that no more memory is taken than is written */
+  for (size_t i = 0; i < text.len; i++)
+    special += (size_t)is_special(text.ptr[i]);
+  int rc = weir__bytes_reserve(json, text.len + special * 5 + 2);
   if (rc != WEIR_OK)
     return rc;
   char *out = json->ptr + json->len;
   *out++ = '"';
   for (size_t i = 0; i < text.len; i++) {
-    unsigned char c = (unsigned char)text.ptr[i];
-    if (c < 0x20 || c == '"' || c == '\\')
-      out += escape(out, c);
+    if (is_special(text.ptr[i]))
+      out += escape(out, (unsigned char)text.ptr[i]);
     else
-      *out++ = (char)c;
+      *out++ = text.ptr[i];
   }
   *out++ = '"';
   json->len = (size_t)(out - json->ptr);
