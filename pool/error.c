@@ -85,7 +85,6 @@ int weir__sqlite_code(int sqlite_code) {
   case SQLITE_NOLFS:
     return WEIR_IO;
   case SQLITE_INTERRUPT:
-  case SQLITE_ABORT:
     return WEIR_CANCELED;
   case SQLITE_AUTH:
   case SQLITE_MISUSE:

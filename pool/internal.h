@@ -222,6 +222,10 @@ int weir__uri_shares_cache(const char *path);
 /* WEIR_FORKED (with the detail in err) if this process is a fork of the one that opened the pool. */
 int weir__pool_check(const weir_pool *pool, weir_error *err);
 
+/* Starts a thread that takes no signals: those are for the application's own threads. Returns 0 or an errno.
+ */
+int weir__thread_start(pthread_t *out, void *(*run)(void *pool), weir_pool *pool);
+
 /* Starts the lane's thread unless it runs (pool/lane.c). Errors: WEIR_NOMEM. */
 int weir__lane_start(weir_pool *pool, weir_error *err);
 

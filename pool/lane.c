@@ -281,7 +281,7 @@ int weir__lane_start(weir_pool *pool, weir_error *err) {
   int rc = WEIR_OK;
   (void)pthread_mutex_lock(&lane->lock);
   if (!lane->started) {
-    int failed = pthread_create(&lane->thread, NULL, lane_main, pool);
+    int failed = weir__thread_start(&lane->thread, lane_main, pool);
     if (failed) {
       rc = weir_fail(err, WEIR_NOMEM, "cannot start a thread: %s", strerror(failed));
     } else {

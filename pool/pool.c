@@ -6,6 +6,7 @@
  * SQLite removes the WAL.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -345,6 +346,16 @@ int weir_pool_close(weir_pool *pool, weir_error *err) {
   destroy_locks(pool);
   free_pool(pool);
   return WEIR_OK;
+}
+
+int weir__thread_start(pthread_t *out, void *(*run)(void *pool), weir_pool *pool) {
+  sigset_t all;
+  sigset_t before;
+  (void)sigfillset(&all); /* neither can fail */
+  (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failed = pthread_create(out, NULL, run, pool);
+  (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failed;
 }
 
 /* ---- Small things ---- */

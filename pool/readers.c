@@ -205,7 +205,7 @@ int weir__readers_start(weir_pool *pool, weir_error *err) {
   int failed = 0;
   (void)pthread_mutex_lock(&readers->lock);
   while (readers->count < wanted && !failed) {
-    failed = pthread_create(&readers->threads[readers->count], NULL, reader_main, pool);
+    failed = weir__thread_start(&readers->threads[readers->count], reader_main, pool);
     readers->count += failed ? 0 : 1;
   }
   int any = readers->count > 0;

@@ -54,6 +54,19 @@ static int check_call(const weir_txn *in, weir_txn_fn fn, weir_error *err) {
   return rc;
 }
 
+/* Leases a connection for a read with these options, and sets the job's deadline. */
+static int admit(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
+  if (options->deadline_ms) {
+    job->deadline_ns = weir__now_ns() + nanoseconds(options->deadline_ms);
+  }
+  weir__admission how = {.timeout_ns = wait_of(options), .token = options->token};
+  int rc = weir__slot_acquire(pool, &how, out, job->error);
+  if (rc == WEIR_BUSY && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
+    rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before a connection became free");
+  }
+  return rc;
+}
+
 int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options, weir_error *err) {
   weir_error ignored = WEIR_ERROR_INIT;
   err = err ? err : &ignored;
@@ -71,12 +84,8 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
     return rc;
   }
   weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
-  if (chosen.deadline_ms) {
-    job.deadline_ns = weir__now_ns() + nanoseconds(chosen.deadline_ms);
-  }
-  weir__admission how = {.timeout_ns = wait_of(&chosen), .token = chosen.token};
   weir__slot *slot = NULL;
-  rc = weir__slot_acquire(in->pool, &how, &slot, err);
+  rc = admit(in->pool, &chosen, &job, &slot);
   if (rc != WEIR_OK) {
     return rc;
   }
@@ -147,12 +156,8 @@ int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options 
     return rc;
   }
   weir__job job = {.error = err, .label = chosen.label, .token = chosen.token};
-  if (chosen.deadline_ms) {
-    job.deadline_ns = weir__now_ns() + nanoseconds(chosen.deadline_ms);
-  }
-  weir__admission how = {.timeout_ns = wait_of(&chosen), .token = chosen.token};
   weir__slot *slot = NULL;
-  rc = weir__slot_acquire(pool, &how, &slot, err);
+  rc = admit(pool, &chosen, &job, &slot);
   if (rc != WEIR_OK) {
     return rc;
   }

@@ -195,7 +195,7 @@ typedef int (*weir_txn_fn)(weir_txn *txn, void *data, weir_error *err);
  * read sees the same snapshot; nested in a write it sees the write so far), and `options` are not looked at.
  *
  * Errors: what `fn` returned; WEIR_BUSY (not admitted in time), WEIR_CANCELED, WEIR_TIMEOUT (deadline),
- * WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM, WEIR_IO, WEIR_CORRUPT.
+ * WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_MISUSE (`in` has ended), WEIR_NOMEM, WEIR_IO, WEIR_CORRUPT.
  */
 WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
                        weir_error *err);
@@ -209,7 +209,8 @@ WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_
  *
  * Errors: what `fn` returned; WEIR_BUSY (lane or file lock not had in time, or queue full), WEIR_CANCELED
  * (while it waited), WEIR_CONSTRAINT, WEIR_FULL, WEIR_IO, WEIR_INDETERMINATE (a sync failed), WEIR_READONLY,
- * WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM.
+ * WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM, WEIR_CORRUPT, WEIR_SQL (SQLite rolled the
+ * transaction back after an error that `fn` ignored), WEIR_CONFLICT (the schema changed under it).
  */
 WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
                         weir_error *err);
