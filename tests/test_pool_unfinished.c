@@ -1,0 +1,75 @@
+/* Write functions that leave something behind: a statement that has not ended, or a second process. */
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+
+#include <sqlite3.h>
+
+#include "support.h"
+#include "threads.h"
+
+TestSuite(pool_unfinished, .timeout = 60);
+
+/* Inserts, and stops at the row that INSERT ... RETURNING hands out: SQLite refuses to end the savepoint. */
+static int insert_and_stop(weir_txn *txn, void *data, weir_error *err) {
+  sqlite3_stmt *stmt = NULL;
+  (void)data;
+  int rc = weir_txn_prepare(txn, (weir_text)WEIR_TEXT("INSERT INTO t(v) VALUES(7) RETURNING id"), &stmt, err);
+  if (rc == WEIR_OK && sqlite3_step(stmt) != SQLITE_ROW)
+    rc = weir_fail(err, WEIR_SQL, "no row");
+  return rc;
+}
+
+static int nest_and_ignore(weir_txn *txn, void *data, weir_error *err) {
+  *(int *)data = weir_write(txn, insert_and_stop, NULL, NULL, err);
+  return WEIR_OK;
+}
+
+Test(pool_unfinished, a_nested_write_whose_savepoint_cannot_end_fails_and_leaves_nothing) {
+  for (int kind = 0; kind < POOL_KINDS; kind++) {
+    weir_pool *pool = NULL;
+    int nested = WEIR_OK;
+    cr_assert(eq(int, pool_open(&pool, kind, NULL), WEIR_OK));
+    cr_assert(eq(int, sql_write(weir_pool_auto(pool), CREATE_T, NULL), WEIR_OK));
+    cr_assert(eq(int, weir_write(weir_pool_auto(pool), nest_and_ignore, &nested, NULL, NULL), WEIR_OK));
+    cr_assert(lt(int, nested, 0));
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 0));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+struct forking {
+  pid_t child;
+  int failed; /* fork() itself */
+};
+
+static int insert_and_fork(weir_txn *txn, void *data, weir_error *err) {
+  struct forking *f = data;
+  int rc = weir_txn_exec(txn, "INSERT INTO t(v) VALUES(1)", err);
+  if (rc == WEIR_OK) {
+    f->child = fork();
+    f->failed = f->child < 0;
+  }
+  return rc;
+}
+
+Test(pool_unfinished, a_child_forked_in_a_write_function_neither_commits_nor_rolls_back) {
+  for (int kind = 0; kind < POOL_KINDS; kind++) {
+    weir_pool *pool = NULL;
+    struct forking f = {0};
+    int status = -1;
+    cr_assert(eq(int, pool_open(&pool, kind, NULL), WEIR_OK));
+    cr_assert(eq(int, sql_write(weir_pool_auto(pool), CREATE_T, NULL), WEIR_OK));
+    int rc = weir_write(weir_pool_auto(pool), insert_and_fork, &f, NULL, NULL);
+    if (f.child == 0 && !f.failed)
+      _exit(rc == WEIR_FORKED ? 0 : 1);
+    cr_assert(eq(int, f.failed, 0));
+    cr_assert(eq(int, rc, WEIR_OK));
+    cr_assert(eq(int, waitpid(f.child, &status, 0) == f.child && WIFEXITED(status), 1));
+    cr_assert(eq(int, WEXITSTATUS(status), 0), "the child's write did not end with WEIR_FORKED");
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
