@@ -4,6 +4,8 @@
  *   node   a key (text, unique), labels (a set), props (a JSON object)
  *   edge   from src to dst with a label and a rank; a weight, props. (src, label, dst, rank) is its identity
  *
+ * Texts are a weir_text, pointer and length; weir_str("...") makes one (weir/pool.h).
+ *
  * Every function takes a weir_txn. weir_graph_auto(graph) makes each call a transaction of its own; inside
  * weir_read, weir_write or a snapshot (weir/pool.h), pass the transaction at hand and all calls share it. A
  * function that changes several rows does so as a whole or leaves no trace, also inside a larger transaction.
@@ -39,8 +41,8 @@ typedef struct weir_graph weir_graph; /* an open store; opaque */
 
 /*
  * Opens (and creates, unless read_only) the graph store at `path` and returns it in *out. `options` may be
- * NULL; its hooks, data and numbered are the graph's own and must be left zero. An older store is brought to
- * this version's schema in one transaction.
+ * NULL: pool mode for a file, single mode for ":memory:". Its hooks, data and numbered are the graph's own
+ * and must be left zero. An older store is brought to this version's schema in one transaction.
  *
  * Errors: as weir_pool_open, and WEIR_VERSION (made by a newer weir), WEIR_CORRUPT (a database of another
  * application, or a damaged one).
