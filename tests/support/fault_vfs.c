@@ -1,6 +1,6 @@
 /*
  * What tests/support/fault_vfs.h declares. A file is the default VFS's own; only its table of methods is
- * replaced by a copy with two entries changed. That VFS has a few such tables.
+ * replaced by a copy with some entries changed. That VFS has a few such tables.
  */
 #include "fault_vfs.h"
 
@@ -10,6 +10,7 @@
 #include <sqlite3.h>
 
 atomic_int fault_write, fault_sync;
+_Atomic(const fault_checkpoint *) fault_at_checkpoint;
 
 static sqlite3_vfs vfs;
 static sqlite3_vfs *real;
@@ -37,6 +38,40 @@ static int sync_file(sqlite3_file *file, int flags) {
   return failure ? failure : real_methods(file)->xSync(file, flags);
 }
 
+/* ---- Checkpoints ---- */
+
+/* Is the calling thread in a callback? */
+static _Thread_local int called;
+
+static void call(const fault_checkpoint *at, void (*fn)(void *data)) {
+  if (!fn || called)
+    return;
+  called = 1;
+  fn(at->data);
+  called = 0;
+}
+
+/* SQLite's number of the checkpoint lock among those of the log's index. It is locked alone by checkpoints
+ * only. */
+enum { CHECKPOINT_LOCK = 1 };
+
+static int lock_index(sqlite3_file *file, int first, int count, int flags) {
+  const fault_checkpoint *at = atomic_load(&fault_at_checkpoint);
+  if (at && first == CHECKPOINT_LOCK && count == 1 && flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE))
+    call(at, at->before);
+  return real_methods(file)->xShmLock(file, first, count, flags);
+}
+
+/* Without memory-mapped pages, a checkpoint whose header is new is alone in calling this with no page. */
+static int unfetch(sqlite3_file *file, sqlite3_int64 offset, void *page) {
+  const fault_checkpoint *at = atomic_load(&fault_at_checkpoint);
+  if (at && !page)
+    call(at, at->window);
+  return real_methods(file)->xUnfetch(file, offset, page);
+}
+
+/* ---- The VFS ---- */
+
 static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, int flags, int *out_flags) {
   (void)self;
   int rc = real->xOpen(real, name, file, flags, out_flags);
@@ -51,6 +86,10 @@ static int open_file(sqlite3_vfs *self, const char *name, sqlite3_file *file, in
     tables[i] = *file->pMethods;
     tables[i].xWrite = write_file;
     tables[i].xSync = sync_file;
+    if (file->pMethods->iVersion >= 2 && file->pMethods->xShmLock)
+      tables[i].xShmLock = lock_index;
+    if (file->pMethods->iVersion >= 3 && file->pMethods->xUnfetch)
+      tables[i].xUnfetch = unfetch;
   }
   if (i < TABLES)
     file->pMethods = &tables[i];
