@@ -1,17 +1,26 @@
 /*
- * Another process that uses a pool, for tests. Waits until descriptor 3 is at its end, so that several start
- * at once; exits with 0, or the negated weir code of what failed, which it says on stderr.
+ * Another process that uses the file of a pool, for tests. Waits until descriptor 3 is at its end, so that
+ * several start at once; exits with 0, or the negated weir code of what failed (of SQLite: its own), which it
+ * says on stderr.
  *
  *   pool_child write PATH single|pool N   opens PATH with `numbered`, commits N transactions that each insert
  *                                         their number and process into the table revs, and rolls back some
  *                                         others that had asked for a number, closes
+ *   pool_child plain PATH - N             opens PATH with SQLite alone, as other programs do, commits N
+ *                                         transactions that insert 0 to N-1 into the table plain, and rolls
+ *                                         back some others
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <sqlite3.h>
+
 #include <weir/pool.h>
+
+enum { BUSY_MS = 20000 }; /* a busy machine, and sanitizers */
 
 static int number(weir_txn *txn, void *data, weir_error *err) {
   const int *refuse = data;
@@ -41,18 +50,45 @@ static int write_numbers(weir_pool *pool, int count, weir_error *err) {
   return rc;
 }
 
+/* Does no checkpoints: SQLite before 3.51.3 can lose pages where two processes do them. */
+static int write_plain(const char *path, int count) {
+  const struct timespec pause = {.tv_nsec = 2000000};
+  sqlite3 *db = NULL;
+  int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_busy_timeout(db, BUSY_MS);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_exec(db, "PRAGMA wal_autocheckpoint=0", NULL, NULL, NULL);
+  for (int i = 0; rc == SQLITE_OK && i < count; i++) {
+    for (int undo = i % 3 == 2; rc == SQLITE_OK && undo >= 0; undo--) {
+      char sql[200];
+      (void)snprintf(sql, sizeof sql, "BEGIN IMMEDIATE; INSERT INTO plain VALUES(%d, randomblob(%d)); %s", i,
+                     i * 37 % 3000, undo ? "ROLLBACK" : "COMMIT");
+      rc = sqlite3_exec(db, sql, NULL, NULL, NULL);
+    }
+    (void)nanosleep(&pause, NULL); /* others poll for the lock: leaves it to them, too */
+  }
+  if (rc != SQLITE_OK)
+    fprintf(stderr, "pool_child: %s\n", sqlite3_errmsg(db));
+  int closed = sqlite3_close(db);
+  return rc != SQLITE_OK ? rc : closed;
+}
+
 int main(int argc, char **argv) {
   weir_pool *pool = NULL;
   weir_error err = WEIR_ERROR_INIT;
   weir_pool_options options = WEIR_POOL_OPTIONS_INIT;
   char byte;
-  if (argc != 5 || strcmp(argv[1], "write") != 0)
+  int plain = argc == 5 && strcmp(argv[1], "plain") == 0;
+  if (argc != 5 || (!plain && strcmp(argv[1], "write") != 0))
     return 100;
   options.mode = strcmp(argv[3], "pool") == 0 ? WEIR_POOL : WEIR_SINGLE;
   options.numbered = 1;
-  options.busy_timeout_ms = 20000; /* a busy machine, and sanitizers */
+  options.busy_timeout_ms = BUSY_MS;
   while (read(3, &byte, 1) > 0) {
   }
+  if (plain)
+    return write_plain(argv[2], atoi(argv[4]));
   int rc = weir_pool_open(&pool, argv[2], &options, &err);
   if (rc == WEIR_OK)
     rc = write_numbers(pool, atoi(argv[4]), &err);
