@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "baseline.h"
 
@@ -74,18 +73,13 @@ void conditions_check(const bench_settings *settings, const dataset *data, jsonl
     check_mode(settings, data, WEIR_SINGLE, settings->durability.values[d], &bare);
     check_mode(settings, data, WEIR_POOL, settings->durability.values[d], &bare);
   }
-  double load = 0;
-  long cpus = sysconf(_SC_NPROCESSORS_ONLN);
   struct stat st;
   if (stat(data->path, &st) != 0) {
     bench_fail("cannot stat %s", data->path);
   }
   const char *fs = bench_file_system(data->path);
   report_machine();
-  if (getloadavg(&load, 1) == 1 && load > 0.5 * (double)cpus) {
-    printf("WARNING: the load average is %.1f on %ld CPUs: other programs run, and figures suffer\n", load,
-           cpus);
-  }
+  double load = report_load();
   printf("store: %" PRId64 " nodes, %" PRId64 " edges, %.1f MB on %s%s%s\n", data->nodes, data->edges,
          (double)st.st_size / 1e6, fs, settings->db ? ", a copy of " : "", settings->db ? settings->db : "");
   printf("all modes: page size %s, %s, cache %u KiB, passive checkpoint at %u WAL pages, statements cached,\n"
