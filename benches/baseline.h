@@ -31,6 +31,14 @@ void baseline_rollback(baseline *b);
 int baseline_begin_read(baseline *b);
 int baseline_end_read(baseline *b);
 
+/* Visits the nodes that the edges of the node `key` lead to, by their keys, as weir_neighbors does. */
+typedef void (*baseline_key_fn)(weir_text key, void *data);
+int baseline_neighbors(baseline *b, weir_text key, baseline_key_fn visit, void *data);
+
+/* The next `limit` nodes with `label`, which must be the same in every call; as weir_node_scan. *after is the
+ * place, 0 to begin and again at the end; *found is how many there were. */
+int baseline_page(baseline *b, weir_text label, unsigned limit, int64_t *after, unsigned *found);
+
 /* Copies the store at `from` to the new file `to`, with what its WAL holds. */
 void baseline_copy(const char *from, const char *to);
 

@@ -142,7 +142,7 @@ static void print_cells(const grid *g) {
     table_number(t, MEDIAN(g, c, offered_per_s));
     table_number(t, MEDIAN(g, c, achieved_per_s));
     table_cell(t, "%s", held(g, c) ? "yes" : "no");
-    table_number(t, (double)busy);
+    table_cell(t, "%llu", (unsigned long long)busy);
   }
   table_print(t);
 }
