@@ -53,7 +53,7 @@ typedef struct bench_command {
   int (*run)(const bench_settings *settings); /* the exit status */
 } bench_command;
 
-extern const bench_command bench_waves, bench_async, bench_read, bench_latency, bench_mixed;
+extern const bench_command bench_waves, bench_async, bench_read, bench_latency, bench_mixed, bench_pinned;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
 _Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);

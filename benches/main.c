@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const bench_command *const commands[] = {&bench_waves, &bench_async, &bench_read, &bench_latency, &bench_mixed};
+static const bench_command *const commands[] = {&bench_waves,   &bench_async, &bench_read,
+                                                &bench_latency, &bench_mixed, &bench_pinned};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every option of every subcommand. The letters only name them in bench_command.takes. */
