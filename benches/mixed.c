@@ -229,7 +229,6 @@ static void defaults(bench_settings *s) {
   s->modes = "mutex,single,shared-pool,pool";
   s->writers = (bench_list){2, {1, 8}};
   s->seconds = 3;
-  s->repeat = 3;
 }
 
 static int run(const bench_settings *settings) {
