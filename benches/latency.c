@@ -301,7 +301,7 @@ const bench_command bench_latency = {
         "  weir-bench latency                                    four numbers of connections at 1,000/s\n"
         "  weir-bench latency --seconds 30 --warmup 5 --repeat 1\n"
         "  weir-bench latency --connections 32 --rate 2000,4000,8000,12000,16000,24000",
-    .takes = "DmyCasurSckjp",
+    .takes = "DmyoasurSckjp",
     .defaults = defaults,
     .run = run,
 };

@@ -27,9 +27,9 @@ static const struct option_text {
     {"readers", 'R', "LIST", "reader connections (mutex: threads)"},
     {"durability", 'y', "LIST", "normal, full"},
     {"inflight", 'i', "LIST", "requests in flight"},
-    {"connections", 'C', "LIST", "connections, each with a thread"},
+    {"connections", 'o', "LIST", "connections, each with a thread"},
     {"rate", 'a', "LIST", "transactions a second offered in all"},
-    {"writers", 'W', "LIST", "threads that write"},
+    {"writers", 'n', "LIST", "threads that write"},
     {"warmup", 'u', "S", "seconds before the figures of a cell count"},
     {"passive", 'p', "0|1", "1: bare modes get a passive checkpoint a second beside their own"},
     {"seconds", 's', "S", "longest time for one cell in one repetition"},
@@ -73,13 +73,13 @@ static void print_default(const bench_settings *s, char letter) {
   case 'i':
     print_list(&s->inflight, 0);
     break;
-  case 'C':
+  case 'o':
     print_list(&s->connections, 0);
     break;
   case 'a':
     print_list(&s->rate, 0);
     break;
-  case 'W':
+  case 'n':
     print_list(&s->writers, 0);
     break;
   case 'u':
@@ -221,13 +221,13 @@ static void take(bench_settings *s, const struct option_text *option, const char
   case 'i':
     list(name, value, 4096, &s->inflight);
     break;
-  case 'C':
+  case 'o':
     list(name, value, 1024, &s->connections);
     break;
   case 'a':
     list(name, value, 1e6, &s->rate);
     break;
-  case 'W':
+  case 'n':
     list(name, value, 500, &s->writers);
     break;
   case 'u':

@@ -283,7 +283,7 @@ const bench_command bench_mixed = {
         "examples:\n"
         "  weir-bench mixed\n"
         "  weir-bench mixed --writers 1,4,16 --durability normal,full --json mixed.jsonl",
-    .takes = "DmWRysrSckxj",
+    .takes = "DmnRysrSckxj",
     .defaults = defaults,
     .run = run,
 };
