@@ -35,6 +35,9 @@ typedef struct bench_settings {
   bench_list txn;        /* upserts per write transaction */
   bench_list durability; /* weir_durability values */
   bench_list inflight;   /* requests in flight */
+  bench_list tasks;      /* concurrent writers */
+  bench_list writes;     /* transactions of each of them */
+  bench_list rows;       /* inserted in a transaction */
 } bench_settings;
 
 /* A subcommand. */
@@ -47,7 +50,7 @@ typedef struct bench_command {
   int (*run)(const bench_settings *settings); /* the exit status */
 } bench_command;
 
-extern const bench_command bench_waves, bench_async, bench_read;
+extern const bench_command bench_waves, bench_async, bench_read, bench_stress, bench_throughput;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
 _Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);
