@@ -23,6 +23,7 @@ static void write_line(const task_grid *g, const task_cell *c, unsigned repetiti
                            "wrong_rows", (json_int_t)r->found.wrong, "integrity_ok", r->found.sound);
   jsonl_figure(line, "elapsed_s", r->seconds);
   jsonl_figure(line, "transactions_per_s", r->rate);
+  jsonl_figure(line, "transactions_per_commit", r->group);
   jsonl_write(g->out, line);
 }
 
@@ -101,20 +102,13 @@ const task_cell *task_grid_find(const task_grid *g, const char *mode, unsigned t
   return NULL;
 }
 
-task_spread task_rate(const task_grid *g, const task_cell *c) {
+task_spread task_figure(const task_grid *g, const task_cell *c, size_t offset) {
   unsigned repeat = g->settings->repeat;
   for (unsigned i = 0; i < repeat; i++) {
-    g->scratch[i] = c->runs[i].rate;
+    memcpy(&g->scratch[i], (const char *)&c->runs[i] + offset, sizeof(double));
   }
   double median = bench_median(g->scratch, repeat); /* sorts them */
   return (task_spread){g->scratch[0], median, g->scratch[repeat - 1]};
-}
-
-double task_seconds(const task_grid *g, const task_cell *c) {
-  for (unsigned i = 0; i < g->settings->repeat; i++) {
-    g->scratch[i] = c->runs[i].seconds;
-  }
-  return bench_median(g->scratch, g->settings->repeat);
 }
 
 double task_ratio(const task_grid *g, const task_cell *a, const task_cell *b) {

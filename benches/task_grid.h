@@ -6,6 +6,8 @@
 #ifndef BENCH_TASK_GRID_H
 #define BENCH_TASK_GRID_H
 
+#include <stddef.h>
+
 #include "report.h"
 #include "tasks.h"
 
@@ -42,9 +44,11 @@ const char *task_grid_file(const bench_settings *settings, int read_back);
 /* The cell; NULL if it was not run. */
 const task_cell *task_grid_find(const task_grid *g, const char *mode, unsigned tasks, unsigned size);
 
-/* Of transactions a second, and of seconds; and of a's rate divided by b's, NAN if either was not run. */
-task_spread task_rate(const task_grid *g, const task_cell *c);
-double task_seconds(const task_grid *g, const task_cell *c);
+/* Of the field of tasks_run at `offset`, over the repetitions. */
+task_spread task_figure(const task_grid *g, const task_cell *c, size_t offset);
+#define TASK_FIGURE(g, c, field) task_figure((g), (c), offsetof(tasks_run, field))
+
+/* Of a's rate divided by b's; NAN if either was not run. */
 double task_ratio(const task_grid *g, const task_cell *a, const task_cell *b);
 
 /* Over all repetitions: rows that were not as acknowledged, and whether every file was sound. */

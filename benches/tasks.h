@@ -26,6 +26,7 @@ typedef struct task {
   uint64_t next; /* number of the next transaction */
   uint64_t stop; /* number at which the task ends */
   uint64_t begin, end;
+  uint64_t timely; /* transactions acknowledged before the deadline */
   pthread_t thread;
 } task;
 
@@ -51,6 +52,7 @@ typedef struct tasks_kind {
   void (*open)(task_set *t);
   int (*write)(task_set *t, task *k);
   void (*loop)(task_set *t);
+  uint64_t (*commits)(const task_set *t); /* COMMITs so far; NULL: one a transaction */
   void (*close)(task_set *t);
 } tasks_kind;
 
@@ -59,15 +61,16 @@ extern const tasks_kind tasks_kinds[TASKS_KINDS];
 
 /* What one repetition of a cell gave. */
 typedef struct tasks_run {
-  double seconds; /* from the first transaction's begin to the last one's end */
-  double rate;    /* transactions committed a second */
-  uint64_t writes;
+  double seconds;  /* from the first transaction's begin to the last one's end, or to the deadline */
+  double rate;     /* transactions committed a second, of those that ended in that time */
+  double group;    /* transactions a COMMIT */
+  uint64_t writes; /* transactions */
   rows_found found;
 } tasks_run;
 
-/* Makes the file, opens it in the way `kind`, warms up, then lets each task make `writes` transactions, or
- * what it manages in settings->seconds; closes and checks. `writes` of 0 is without limit, and only for tasks
- * that do not read back. `t` comes with what is above `deadline`, and keeps the errors. */
+/* Makes the file, opens it in the way `kind`, warms up with one task, then lets each task make `writes`
+ * transactions, or what it manages in settings->seconds; closes and checks. `writes` of 0 is without limit,
+ * and only for tasks that do not read back. `t` comes with what is above `deadline`, and keeps the errors. */
 tasks_run tasks_run_once(const tasks_kind *kind, task_set *t, uint64_t writes);
 
 /* For the ways: composes the task's next batch, or returns 0 if the task has come to its end. */
@@ -90,6 +93,7 @@ void tasks_lane_open(task_set *t);
 void tasks_async_open(task_set *t);
 int tasks_weir_write(task_set *t, task *k);
 void tasks_async_loop(task_set *t);
+uint64_t tasks_weir_commits(const task_set *t);
 void tasks_weir_close(task_set *t);
 
 #endif

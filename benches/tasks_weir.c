@@ -92,6 +92,14 @@ int tasks_weir_write(task_set *t, task *k) {
   return rc != WEIR_OK;
 }
 
+uint64_t tasks_weir_commits(const task_set *t) {
+  const store *w = t->state;
+  weir_error err = WEIR_ERROR_INIT;
+  weir_pool_stats stats;
+  bench_check(weir_pool_stats_get(w->pool, &stats, sizeof stats), &err, "weir_pool_stats_get");
+  return stats.commits;
+}
+
 /* ---- On a loop ---- */
 
 static int work(weir_req *req, weir_txn *txn) {

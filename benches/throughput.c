@@ -2,6 +2,7 @@
  * throughput: tasks that insert rows, a number to a transaction, one transaction after the other for as long
  * as a cell lasts. Each task has keys of its own.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "conditions.h"
@@ -10,10 +11,10 @@
 /* ---- Reporting ---- */
 
 static void print_cells(const task_grid *g) {
-  table *t = table_new("rows|tasks|<mode|tx/s|<(min..max)|rows/s|<errors|<rows|<integrity");
+  table *t = table_new("rows|tasks|<mode|tx/s|<(min..max)|rows/s|group|<errors|<rows|<integrity");
   for (unsigned i = 0; i < g->count; i++) {
     const task_cell *c = &g->cells[i];
-    task_spread rate = task_rate(g, c);
+    task_spread rate = TASK_FIGURE(g, c, rate);
     rows_found found = task_found(g, c);
     char errors[80];
     if (i > 0 && (c->tasks != c[-1].tasks || c->size != c[-1].size)) {
@@ -25,9 +26,10 @@ static void print_cells(const task_grid *g) {
     table_number(t, rate.median);
     table_cell(t, "(%.1fK..%.1fK)", rate.low / 1e3, rate.high / 1e3);
     table_number(t, rate.median * c->size);
+    table_number(t, TASK_FIGURE(g, c, group).median);
     table_cell(t, "%s", tally_text(&c->errors, errors, sizeof errors));
     if (found.wrong) {
-      table_cell(t, "%llu WRONG", (unsigned long long)found.wrong);
+      table_cell(t, "%" PRIu64 " WRONG", found.wrong);
     } else {
       table_cell(t, "ok");
     }
@@ -145,7 +147,8 @@ const bench_command bench_throughput = {
     .name = "throughput",
     .summary = "tasks that insert rows, transaction after transaction",
     .help = "Each task inserts rows with keys of its own, a number of rows to a transaction, and begins the\n"
-            "next transaction at once. Afterwards the rows are counted and the file is checked.\n"
+            "next transaction at once. Afterwards the rows are counted and the file is checked. `group` is\n"
+            "transactions to a COMMIT.\n"
             "\n"
             "modes:\n"
             "  bare        one connection, no lock; for one task: what a transaction costs\n"
