@@ -100,7 +100,7 @@ static void print_rate_targets(const task_grid *g, unsigned tasks, unsigned size
 
 /* Whether nothing was wrong: in the ways that are right, that is; in `race` something must be. */
 static int print_faults(const task_grid *g) {
-  uint64_t weir = 0, mutex = 0, contend_busy = 0, race = 0;
+  uint64_t weir = 0, bare = 0, contend_busy = 0, race = 0;
   int raced = 0;
   for (unsigned i = 0; i < g->count; i++) {
     const task_cell *c = &g->cells[i];
@@ -110,16 +110,16 @@ static int print_faults(const task_grid *g) {
       raced |= c->tasks > 1;
     } else if (c->kind->write == tasks_contend_write) { /* what times out under its own lock is its way */
       contend_busy += c->errors.busy;
-      mutex += faults - c->errors.busy;
-    } else if (c->kind->write == tasks_mutex_write || c->kind->write == tasks_bare_write) {
-      mutex += faults;
-    } else {
+      bare += faults - c->errors.busy;
+    } else if (c->kind->commits) {
       weir += faults;
+    } else {
+      bare += faults;
     }
   }
   report_target(weir == 0, "%-44s %8.3g   (none)", "errors, mismatches, wrong rows of weir", (double)weir);
-  if (mutex > 0) {
-    printf("INVALID: %" PRIu64 " errors, mismatches or wrong rows of the bare modes\n", mutex);
+  if (bare > 0) {
+    printf("INVALID: %" PRIu64 " errors, mismatches or wrong rows of the bare modes\n", bare);
   }
   if (contend_busy > 0) {
     printf("note: contend gave up %" PRIu64 " times, after 5 s of waiting for SQLite's lock\n", contend_busy);
@@ -127,7 +127,7 @@ static int print_faults(const task_grid *g) {
   if (raced) {
     report_target(race > 0, "%-44s %8.3g   (some: the fault is seen)", "mismatches of race", (double)race);
   }
-  return weir == 0 && mutex == 0 && (!raced || race > 0);
+  return weir == 0 && bare == 0 && (!raced || race > 0);
 }
 
 static int report(const task_grid *g) {
@@ -197,6 +197,7 @@ const bench_command bench_stress = {
         "  race        as mutex, but the id is asked for after the mutex was given back: it must be seen to\n"
         "              fail, or the comparison proves nothing\n"
         "  bare        one connection, no lock; for one task\n"
+        "  autocommit  the same without BEGIN and COMMIT\n"
         "\n"
         "A run that is not done when its seconds are over counts the writes that ended before. `group` is\n"
         "writes to a COMMIT. The status is 1 if there was an error or a mismatch, or no mismatch in race.\n"

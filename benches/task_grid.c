@@ -43,7 +43,9 @@ static void run_cell(task_grid *g, task_cell *c, unsigned repetition) {
 static void add_cells(task_grid *g, unsigned tasks, unsigned size) {
   for (unsigned m = 0; m < TASKS_KINDS; m++) {
     const tasks_kind *kind = &tasks_kinds[m];
-    if (!bench_listed(g->settings->modes, kind->name) || (strcmp(kind->name, "bare") == 0 && tasks > 1)) {
+    unsigned rows = g->read_back ? 1 : size;
+    if (!bench_listed(g->settings->modes, kind->name) || (kind->tasks_max && tasks > kind->tasks_max) ||
+        (kind->rows_max && rows > kind->rows_max)) {
       continue;
     }
     g->cells[g->count++] = (task_cell){.kind = kind,

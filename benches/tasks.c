@@ -10,13 +10,14 @@
 enum { WARM_WRITES = 2000 /* at most */ };
 
 const tasks_kind tasks_kinds[TASKS_KINDS] = {
-    {"bare", tasks_bare_open, tasks_bare_write, NULL, NULL, tasks_bare_close},
-    {"mutex", tasks_bare_open, tasks_mutex_write, NULL, NULL, tasks_bare_close},
-    {"race", tasks_bare_open, tasks_race_write, NULL, NULL, tasks_bare_close},
-    {"contend", tasks_contend_open, tasks_contend_write, NULL, NULL, tasks_bare_close},
-    {"single", tasks_single_open, tasks_weir_write, NULL, tasks_weir_commits, tasks_weir_close},
-    {"lane", tasks_lane_open, tasks_weir_write, NULL, tasks_weir_commits, tasks_weir_close},
-    {"lane-async", tasks_async_open, NULL, tasks_async_loop, tasks_weir_commits, tasks_weir_close},
+    {"bare", 1, 0, tasks_bare_open, tasks_bare_write, NULL, NULL, tasks_bare_close},
+    {"autocommit", 1, 1, tasks_bare_open, tasks_autocommit_write, NULL, NULL, tasks_bare_close},
+    {"mutex", 0, 0, tasks_bare_open, tasks_mutex_write, NULL, NULL, tasks_bare_close},
+    {"race", 0, 0, tasks_bare_open, tasks_race_write, NULL, NULL, tasks_bare_close},
+    {"contend", 0, 0, tasks_contend_open, tasks_contend_write, NULL, NULL, tasks_bare_close},
+    {"single", 0, 0, tasks_single_open, tasks_weir_write, NULL, tasks_weir_commits, tasks_weir_close},
+    {"lane", 0, 0, tasks_lane_open, tasks_weir_write, NULL, tasks_weir_commits, tasks_weir_close},
+    {"lane-async", 0, 0, tasks_async_open, NULL, tasks_async_loop, tasks_weir_commits, tasks_weir_close},
 };
 
 /* ---- A task ---- */

@@ -3,6 +3,7 @@
  * are compared:
  *
  *   bare        one task, a bare connection, no lock at all
+ *   autocommit  the same with one row and without BEGIN and COMMIT: one prepared INSERT in a loop
  *   mutex       a bare connection behind a bare pthread mutex, a thread a task
  *   race        the same, but the id of the row is asked for after the mutex was given back: wrong
  *   contend     a bare connection and a thread a task, BEGIN IMMEDIATE with a busy timeout: SQLite's own lock
@@ -49,6 +50,7 @@ typedef struct task_set {
  * thread that calls `write`, which returns 0 if the task's batch is committed. */
 typedef struct tasks_kind {
   const char *name;
+  unsigned tasks_max, rows_max; /* 0: any number */
   void (*open)(task_set *t);
   int (*write)(task_set *t, task *k);
   void (*loop)(task_set *t);
@@ -56,7 +58,7 @@ typedef struct tasks_kind {
   void (*close)(task_set *t);
 } tasks_kind;
 
-enum { TASKS_KINDS = 7 };
+enum { TASKS_KINDS = 8 };
 extern const tasks_kind tasks_kinds[TASKS_KINDS];
 
 /* What one repetition of a cell gave. */
@@ -83,6 +85,7 @@ void task_done(task *k, int committed);
 void tasks_bare_open(task_set *t);
 void tasks_contend_open(task_set *t);
 int tasks_bare_write(task_set *t, task *k);
+int tasks_autocommit_write(task_set *t, task *k);
 int tasks_mutex_write(task_set *t, task *k);
 int tasks_race_write(task_set *t, task *k);
 int tasks_contend_write(task_set *t, task *k);

@@ -1,6 +1,6 @@
 /*
- * The ways that use SQLite alone. In all of them a transaction is BEGIN IMMEDIATE, the inserts, the reading
- * back, COMMIT, with every statement prepared once.
+ * The ways that use SQLite alone. In all of them but one a transaction is BEGIN IMMEDIATE, the inserts, the
+ * reading back, COMMIT, with every statement prepared once.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -87,17 +87,18 @@ static int end(conn *c, int rc) {
   return rc;
 }
 
-static int transact(conn *c, batch *b) {
-  int rc = run(c, BEGIN);
-  if (rc != SQLITE_OK) {
-    return rc;
-  }
-  rc = rows_insert(c->statement[INSERT], b);
+static int write_rows(conn *c, batch *b) {
+  int rc = rows_insert(c->statement[INSERT], b);
   if (rc == SQLITE_OK && b->read_back) {
     b->id = sqlite3_last_insert_rowid(c->db);
     rc = rows_read_back(c->statement[SELECT], b);
   }
-  return end(c, rc);
+  return rc;
+}
+
+static int transact(conn *c, batch *b) {
+  int rc = run(c, BEGIN);
+  return rc == SQLITE_OK ? end(c, write_rows(c, b)) : rc;
 }
 
 static int counted(task_set *t, int rc) {
@@ -108,6 +109,11 @@ static int counted(task_set *t, int rc) {
 int tasks_bare_write(task_set *t, task *k) {
   bare *b = t->state;
   return counted(t, transact(&b->conns[0], &k->batch));
+}
+
+int tasks_autocommit_write(task_set *t, task *k) {
+  bare *b = t->state;
+  return counted(t, write_rows(&b->conns[0], &k->batch));
 }
 
 int tasks_mutex_write(task_set *t, task *k) {

@@ -11,7 +11,7 @@
 /* ---- Reporting ---- */
 
 static void print_cells(const task_grid *g) {
-  table *t = table_new("rows|tasks|<mode|tx/s|<(min..max)|rows/s|group|<errors|<rows|<integrity");
+  table *t = table_new("rows|tasks|<mode|tx/s|<(min..max)|rows/s|group|<errors|<count|<integrity");
   for (unsigned i = 0; i < g->count; i++) {
     const task_cell *c = &g->cells[i];
     task_spread rate = TASK_FIGURE(g, c, rate);
@@ -82,6 +82,8 @@ static void print_targets(const task_grid *g) {
   }
   task_target(task_ratio(g, task_grid_find(g, "lane", 1, 1), task_grid_find(g, "bare", 1, 1)), 0.9,
               "1 task, 1 row: lane / bare loop");
+  task_target(task_ratio(g, task_grid_find(g, "lane", 1, 1), task_grid_find(g, "autocommit", 1, 1)), 0.9,
+              "1 task, 1 row: lane / bare loop, autocommit");
 }
 
 static uint64_t print_invalid(const task_grid *g) {
@@ -103,7 +105,7 @@ static uint64_t print_invalid(const task_grid *g) {
 /* ---- The subcommand ---- */
 
 static void defaults(bench_settings *s) {
-  s->modes = "bare,contend,mutex,single,lane";
+  s->modes = "bare,autocommit,contend,mutex,single,lane";
   s->seconds = 0.5;
   s->repeat = 3;
   s->tasks = (bench_list){6, {1, 2, 4, 8, 16, 32}};
@@ -152,6 +154,7 @@ const bench_command bench_throughput = {
             "\n"
             "modes:\n"
             "  bare        one connection, no lock; for one task: what a transaction costs\n"
+            "  autocommit  the same with one row and without BEGIN and COMMIT\n"
             "  contend     a bare connection and a thread a task, SQLite's own lock and busy timeout\n"
             "  mutex       a bare SQLite connection behind a bare mutex, a thread a task\n"
             "  single      weir in single mode, a thread a task\n"
