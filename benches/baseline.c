@@ -58,19 +58,24 @@ static void check(sqlite3 *db, int rc, const char *doing) {
   }
 }
 
-baseline *baseline_open(const char *path, const bench_settings *settings, unsigned durability) {
-  baseline *b = bench_alloc(sizeof *b);
+sqlite3 *baseline_connect(const char *path, const bench_settings *settings, unsigned durability) {
+  sqlite3 *db = NULL;
   char pragmas[512];
-  check(b->db,
-        sqlite3_open_v2(path, &b->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                        NULL),
+  check(db,
+        sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL),
         path);
   snprintf(pragmas, sizeof pragmas,
            "PRAGMA journal_mode = WAL; PRAGMA synchronous = %s; PRAGMA busy_timeout = 5000;"
            "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0;"
            "PRAGMA cache_size = -%u; PRAGMA wal_autocheckpoint = %u;",
            bench_durability_name(durability), settings->cache_kib, settings->checkpoint);
-  check(b->db, sqlite3_exec(b->db, pragmas, NULL, NULL, NULL), "pragmas");
+  check(db, sqlite3_exec(db, pragmas, NULL, NULL, NULL), "pragmas");
+  return db;
+}
+
+baseline *baseline_open(const char *path, const bench_settings *settings, unsigned durability) {
+  baseline *b = bench_alloc(sizeof *b);
+  b->db = baseline_connect(path, settings, durability);
   for (int i = 0; i < STATEMENTS; i++) {
     check(b->db, sqlite3_prepare_v3(b->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &b->statement[i], NULL),
           sql[i]);
@@ -214,15 +219,15 @@ void baseline_rollback(baseline *b) {
   }
 }
 
-void baseline_pragma(baseline *b, const char *name, char *out, size_t size) {
+void baseline_pragma(sqlite3 *db, const char *name, char *out, size_t size) {
   char text[64];
   sqlite3_stmt *statement = NULL;
   snprintf(text, sizeof text, "PRAGMA %s", name);
-  check(b->db, sqlite3_prepare_v2(b->db, text, -1, &statement, NULL), text);
+  check(db, sqlite3_prepare_v2(db, text, -1, &statement, NULL), text);
   const unsigned char *value =
       sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_text(statement, 0) : NULL;
   snprintf(out, size, "%s", value ? (const char *)value : "none");
-  check(b->db, sqlite3_finalize(statement), text);
+  check(db, sqlite3_finalize(statement), text);
 }
 
 void baseline_copy(const char *from, const char *to) {

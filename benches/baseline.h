@@ -11,6 +11,9 @@
 
 typedef struct baseline baseline;
 
+/* Opens the file at `path`, which must be there, with the pragmas of a pool's connection. */
+struct sqlite3 *baseline_connect(const char *path, const bench_settings *settings, unsigned durability);
+
 /* Opens a store made by weir, which no weir_graph of this process may have open. */
 baseline *baseline_open(const char *path, const bench_settings *settings, unsigned durability);
 void baseline_close(baseline *b);
@@ -43,6 +46,6 @@ int baseline_page(baseline *b, weir_text label, unsigned limit, int64_t *after, 
 void baseline_copy(const char *from, const char *to);
 
 /* The value of a pragma of this connection, as text in `out`. */
-void baseline_pragma(baseline *b, const char *name, char *out, size_t size);
+void baseline_pragma(struct sqlite3 *db, const char *name, char *out, size_t size);
 
 #endif

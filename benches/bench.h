@@ -41,6 +41,9 @@ typedef struct bench_settings {
   bench_list writers;     /* threads that write */
   double warmup;          /* seconds before the figures of a cell count */
   unsigned passive;       /* 1: bare modes get a passive checkpoint a second beside their own */
+  bench_list tasks;       /* concurrent writers */
+  bench_list writes;      /* transactions of each of them */
+  bench_list rows;        /* inserted in a transaction */
 } bench_settings;
 
 /* A subcommand. */
@@ -53,7 +56,8 @@ typedef struct bench_command {
   int (*run)(const bench_settings *settings); /* the exit status */
 } bench_command;
 
-extern const bench_command bench_waves, bench_async, bench_read, bench_latency, bench_mixed, bench_pinned;
+extern const bench_command bench_waves, bench_async, bench_read, bench_stress, bench_throughput,
+    bench_latency, bench_mixed, bench_pinned;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
 _Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);

@@ -11,9 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#define INSERT_SQL "INSERT INTO item (id, data) VALUES (?1, ?2)"
+#include "baseline.h"
+#include "rows.h"
+
+#define INSERT_SQL "INSERT INTO entry (id, data) VALUES (?1, ?2)"
 
 enum { TEXT_SIZE = 32 };
 
@@ -55,21 +57,7 @@ typedef struct bare {
 } bare;
 
 static sqlite3 *open_bare(const inserts *s) {
-  const bench_settings *settings = s->settings;
-  sqlite3 *db = NULL;
-  char pragmas[512];
-  check(db,
-        sqlite3_open_v2(
-            s->path, &db,
-            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL),
-        s->path);
-  snprintf(pragmas, sizeof pragmas,
-           "PRAGMA busy_timeout = 5000; PRAGMA journal_mode = WAL; PRAGMA synchronous = %s;"
-           "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0;"
-           "PRAGMA cache_size = -%u; PRAGMA wal_autocheckpoint = %u;",
-           bench_durability_name(s->durability), settings->cache_kib, settings->checkpoint);
-  check(db, sqlite3_exec(db, pragmas, NULL, NULL, NULL), "pragmas");
-  return db;
+  return baseline_connect(s->path, s->settings, s->durability);
 }
 
 static void open_conns(inserts *s, unsigned count) {
@@ -115,19 +103,11 @@ static int insert_on(inserts *s, conn *c, int64_t first) {
   if (!sqlite3_get_autocommit(c->db)) {
     step(c, ROLLBACK);
   }
-  switch (rc & 0xff) {
-  case SQLITE_BUSY:
+  if ((rc & 0xff) == SQLITE_BUSY) {
     return WEIR_BUSY;
-  case SQLITE_LOCKED:
-    s->errors.locked++;
-    return WEIR_SQL;
-  case SQLITE_MISUSE:
-    s->errors.misuse++;
-    return WEIR_MISUSE;
-  default:
-    s->errors.other++;
-    return WEIR_SQL;
   }
+  tally_sqlite(&s->errors, rc);
+  return WEIR_SQL;
 }
 
 static int contend_insert(inserts *s, unsigned connection, int64_t first) {
@@ -206,20 +186,11 @@ const inserts_kind inserts_kinds[INSERTS_KINDS] = {
 /* ---- The file ---- */
 
 void inserts_create(inserts *s) {
-  char name[PATH_MAX + 8];
-  const char *const suffixes[] = {"", "-wal", "-shm"};
   if (snprintf(s->path, sizeof s->path, "%s/inserts.db", bench_directory(s->settings)) >=
       (int)sizeof s->path) {
     bench_fail("the name of the file is too long");
   }
-  for (int i = 0; i < 3; i++) {
-    snprintf(name, sizeof name, "%s%s", s->path, suffixes[i]);
-    unlink(name);
-  }
-  sqlite3 *db = open_bare(s);
-  check(db, sqlite3_exec(db, "CREATE TABLE item (id INTEGER PRIMARY KEY, data TEXT)", NULL, NULL, NULL),
-        "making the table");
-  check(db, sqlite3_close(db), "close");
+  rows_create(s->path, 0);
 }
 
 /* The first column of the first row, as an integer; `text` gets it as text. */
@@ -240,10 +211,10 @@ void inserts_verify(inserts *s, uint64_t transactions, int64_t sum) {
   sqlite3 *db = open_bare(s);
   int64_t rows = (int64_t)transactions * INSERT_ROWS;
   int64_t total = sum * INSERT_ROWS + (int64_t)transactions * (INSERT_ROWS * (INSERT_ROWS - 1) / 2);
-  s->errors.wrong += ask(db, "SELECT count(*) FROM item", NULL, 0) != rows;
-  s->errors.wrong += ask(db, "SELECT coalesce(sum(id), 0) FROM item", NULL, 0) != total;
+  s->errors.wrong += ask(db, "SELECT count(*) FROM entry", NULL, 0) != rows;
+  s->errors.wrong += ask(db, "SELECT coalesce(sum(id), 0) FROM entry", NULL, 0) != total;
   s->errors.wrong +=
-      ask(db, "SELECT count(*) FROM item WHERE data IS NOT printf('row %016d', id)", NULL, 0) != 0;
+      ask(db, "SELECT count(*) FROM entry WHERE data IS NOT printf('row %016d', id)", NULL, 0) != 0;
   ask(db, "PRAGMA integrity_check", sound, sizeof sound);
   s->errors.other += strcmp(sound, "ok") != 0;
   check(db, sqlite3_close(db), "close");
@@ -258,69 +229,4 @@ int inserts_checkpoint(const inserts *s, sqlite3 **db) {
 
 void inserts_checkpoint_end(sqlite3 *db) {
   check(db, sqlite3_close(db), "close");
-}
-
-/* ---- Fair conditions ---- */
-
-static const char *const names[] = {"page_size",  "journal_mode", "synchronous",
-                                    "cache_size", "mmap_size",    "foreign_keys"};
-enum { PRAGMAS = sizeof names / sizeof names[0] };
-
-typedef struct pragmas {
-  char value[PRAGMAS][24];
-} pragmas;
-
-static void read_pragmas(sqlite3 *db, pragmas *out) {
-  for (int i = 0; i < PRAGMAS; i++) {
-    char text[64];
-    snprintf(text, sizeof text, "PRAGMA %s", names[i]);
-    ask(db, text, out->value[i], sizeof out->value[i]);
-  }
-}
-
-static int read_in_transaction(weir_txn *txn, void *data, weir_error *err) {
-  (void)err;
-  read_pragmas(weir_txn_db(txn), data);
-  return WEIR_OK;
-}
-
-void inserts_conditions(const bench_settings *settings, jsonl *out) {
-  weir_error err = WEIR_ERROR_INIT;
-  inserts s = {.settings = settings, .connections = 1};
-  pragmas want = {0}, found;
-  for (unsigned d = 0; d < settings->durability.count; d++) {
-    s.durability = settings->durability.values[d];
-    inserts_create(&s);
-    sqlite3 *db = open_bare(&s);
-    read_pragmas(db, &want);
-    check(db, sqlite3_close(db), "close");
-    for (unsigned k = 0; k < INSERTS_KINDS; k++) {
-      if (inserts_kinds[k].bare) {
-        continue;
-      }
-      inserts_kinds[k].open(&s);
-      bench_check(weir_write(weir_pool_auto(s.state), read_in_transaction, &found, NULL, &err), &err,
-                  "reading pragmas");
-      for (int i = 0; i < PRAGMAS; i++) {
-        if (strcmp(want.value[i], found.value[i]) != 0) {
-          bench_fail("unfair conditions: %s is %s on the bare connection and %s in %s", names[i],
-                     want.value[i], found.value[i], inserts_kinds[k].name);
-        }
-      }
-      inserts_kinds[k].close(&s);
-    }
-  }
-  const char *fs = bench_file_system(s.path);
-  report_machine();
-  double load = report_load();
-  printf(
-      "a new file for each cell, on %s; all modes: page size %s, %s, cache %u KiB, passive checkpoint at %u\n"
-      "  WAL pages, statements cached, mmap %s; seed %" PRIu64 "\n",
-      fs, want.value[0], want.value[1], settings->cache_kib, settings->checkpoint, want.value[4],
-      settings->seed);
-  jsonl_common(out, "page_size", json_integer(strtol(want.value[0], NULL, 10)));
-  jsonl_common(out, "journal_mode", json_string(want.value[1]));
-  jsonl_common(out, "mmap_size", json_integer(strtol(want.value[4], NULL, 10)));
-  jsonl_common(out, "load_average", json_real(load));
-  jsonl_common(out, "file_system", json_string(fs));
 }

@@ -12,7 +12,6 @@
 #include <limits.h>
 
 #include "data.h"
-#include "report.h"
 
 enum { INSERT_ROWS = 10 }; /* a transaction */
 
@@ -44,11 +43,6 @@ void inserts_create(inserts *s);
 /* Checks the closed file: `transactions` were committed, and `sum` is that of their first numbers. Adds what
  * is wrong to s->errors. */
 void inserts_verify(inserts *s, uint64_t transactions, int64_t sum);
-
-/* Fair conditions: reads the pragmas back from a connection of each kind, and ends the program if they differ
- * in anything that matters for speed. Prints them, with the machine, and puts them into every line of `out`.
- */
-void inserts_conditions(const bench_settings *settings, jsonl *out);
 
 /* A passive checkpoint through a connection that is opened at the first call and left in *db, to be closed by
  * inserts_checkpoint_end. Returns 1 if it ran to its end. */

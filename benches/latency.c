@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "conditions.h"
+#include "report.h"
 #include "spread.h"
 
 #define HELD        0.99  /* a rate is held if so much of what was offered was committed in time */
@@ -267,7 +269,9 @@ static int run(const bench_settings *settings) {
   g.out = jsonl_open(settings, "latency");
   jsonl_common(g.out, "warmup", json_real(settings->warmup));
   jsonl_common(g.out, "passive", json_integer(settings->passive));
-  inserts_conditions(settings, g.out);
+  inserts probe = {.settings = settings};
+  inserts_create(&probe);
+  conditions_check_file(settings, probe.path, g.out);
   uint64_t errors = 0;
   for (unsigned d = 0; d < settings->durability.count; d++) {
     g.durability = settings->durability.values[d];

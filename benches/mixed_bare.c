@@ -62,22 +62,6 @@ static void give(bare *b, baseline *db) {
   pthread_mutex_unlock(&b->lock);
 }
 
-static void count_error(tally *t, int sqlite_code) {
-  switch (sqlite_code & 0xff) {
-  case SQLITE_BUSY:
-    t->busy++;
-    break;
-  case SQLITE_LOCKED:
-    t->locked++;
-    break;
-  case SQLITE_MISUSE:
-    t->misuse++;
-    break;
-  default:
-    t->other++;
-  }
-}
-
 static void add_key(weir_text key, void *data) {
   mixed_reach_add(data, key);
 }
@@ -126,9 +110,7 @@ static int bare_read(subject *s, mixed_read *r) {
   baseline *db = take(s->state);
   int rc = read_on(db, s, r);
   give(s->state, db);
-  if (rc != SQLITE_OK) {
-    count_error(&s->errors, rc);
-  }
+  tally_sqlite(&s->errors, rc);
   return rc != SQLITE_OK;
 }
 
@@ -145,9 +127,7 @@ static int bare_write(subject *s, const weir_node *node) {
     baseline_rollback(db);
   }
   give(s->state, db);
-  if (rc != SQLITE_OK) {
-    count_error(&s->errors, rc);
-  }
+  tally_sqlite(&s->errors, rc);
   return rc != SQLITE_OK;
 }
 

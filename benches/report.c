@@ -306,12 +306,3 @@ void report_machine(void) {
   printf("machine: %s, %ld CPUs, %s %s; SQLite %s\n", model, cpu_count(), known ? os.sysname : "",
          known ? os.release : "", sqlite3_libversion());
 }
-
-double report_load(void) {
-  double load = 0;
-  if (getloadavg(&load, 1) == 1 && load > 0.5 * (double)cpu_count()) {
-    printf("WARNING: the load average is %.1f on %ld CPUs: other programs run, and figures suffer\n", load,
-           cpu_count());
-  }
-  return load;
-}

@@ -71,7 +71,4 @@ void report_target(int pass, const char *format, ...) WEIR_PRINTF(2, 3);
 /* One line about machine and versions: CPU model and count, kernel, SQLite, compiler. */
 void report_machine(void);
 
-/* The load average of the last minute; prints a warning if it says that other programs run. */
-double report_load(void);
-
 #endif
