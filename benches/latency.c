@@ -13,7 +13,7 @@
 #include "report.h"
 #include "spread.h"
 
-#define HELD        0.99  /* a rate is held if so much of what was offered was committed in time */
+#define HELD        0.99  /* a rate is held if so much of what came due in the time was committed in it */
 #define TAIL_MAX_US 10000 /* the p99.9 up to which a rate counts as borne */
 
 typedef struct cell {
@@ -50,7 +50,7 @@ static double tail(const grid *g, const cell *c) {
 }
 
 static int held(const grid *g, const cell *c) {
-  return MEDIAN(g, c, achieved) >= HELD;
+  return MEDIAN(g, c, timely) >= HELD;
 }
 
 /* The highest rate that a mode held with a short tail, 0 if none. */
@@ -80,6 +80,7 @@ static void write_line(const grid *g, const cell *c, unsigned repetition, const 
   jsonl_quantiles(line, "", h);
   jsonl_figure(line, "offered_per_s", r->offered_per_s);
   jsonl_figure(line, "achieved_per_s", r->achieved_per_s);
+  jsonl_figure(line, "timely_share", r->timely);
   jsonl_write(g->out, line);
 }
 

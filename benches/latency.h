@@ -27,7 +27,7 @@ typedef struct latency_run {
   double p50_us, p90_us, p99_us, p99_9_us, max_us;
   double offered_per_s;  /* due in the time that counts */
   double achieved_per_s; /* committed in that time */
-  double achieved;       /* of offered */
+  double timely;         /* share of what was due then that was committed then */
   uint64_t given_up, busy, checkpoints;
 } latency_run;
 
