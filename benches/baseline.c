@@ -11,7 +11,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BEGIN, BEGIN_READ, COMMIT, ROLLBACK, GET, UPDATE, REV_GET, REV_SET, STATEMENTS };
+enum {
+  BEGIN,
+  BEGIN_READ,
+  COMMIT,
+  ROLLBACK,
+  GET,
+  UPDATE,
+  REV_GET,
+  REV_SET,
+  FIND,
+  EXPAND,
+  LABEL,
+  SETS,
+  PAGE,
+  STATEMENTS
+};
 
 static const char *const sql[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -22,12 +37,19 @@ static const char *const sql[STATEMENTS] = {
     [UPDATE] = "UPDATE node SET label_set = ?2, props = ?3, rev = ?4 WHERE id = ?1",
     [REV_GET] = "SELECT rev FROM weir_commit",
     [REV_SET] = "UPDATE weir_commit SET rev = ?1",
+    [FIND] = "SELECT id FROM node WHERE key = ?1",
+    [EXPAND] = "SELECT e.dst, e.label, e.rank, n.key FROM edge e CROSS JOIN node n ON n.id = e.dst"
+               " WHERE e.src = ?1 AND (e.label, e.dst, e.rank) > (0, -1, -1) ORDER BY e.label, e.dst, e.rank",
+    [LABEL] = "SELECT id FROM label WHERE name = ?1",
+    [SETS] = "SELECT label_set FROM label_set_member WHERE label = ?1",
+    [PAGE] = "SELECT id, key, label_set, props, rev FROM node WHERE id > ?1 AND label_set = ?2 ORDER BY id",
 };
 
 struct baseline {
   sqlite3 *db;
   sqlite3_stmt *statement[STATEMENTS];
-  sqlite3_int64 rev; /* of the transaction in progress */
+  sqlite3_int64 rev;   /* of the transaction in progress */
+  sqlite3_int64 label; /* of baseline_page, found once */
 };
 
 static void check(sqlite3 *db, int rc, const char *doing) {
@@ -36,19 +58,24 @@ static void check(sqlite3 *db, int rc, const char *doing) {
   }
 }
 
-baseline *baseline_open(const char *path, const bench_settings *settings, unsigned durability) {
-  baseline *b = bench_alloc(sizeof *b);
+sqlite3 *baseline_connect(const char *path, const bench_settings *settings, unsigned durability) {
+  sqlite3 *db = NULL;
   char pragmas[512];
-  check(b->db,
-        sqlite3_open_v2(path, &b->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE,
-                        NULL),
+  check(db,
+        sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL),
         path);
   snprintf(pragmas, sizeof pragmas,
            "PRAGMA journal_mode = WAL; PRAGMA synchronous = %s; PRAGMA busy_timeout = 5000;"
            "PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA mmap_size = 0;"
            "PRAGMA cache_size = -%u; PRAGMA wal_autocheckpoint = %u;",
            bench_durability_name(durability), settings->cache_kib, settings->checkpoint);
-  check(b->db, sqlite3_exec(b->db, pragmas, NULL, NULL, NULL), "pragmas");
+  check(db, sqlite3_exec(db, pragmas, NULL, NULL, NULL), "pragmas");
+  return db;
+}
+
+baseline *baseline_open(const char *path, const bench_settings *settings, unsigned durability) {
+  baseline *b = bench_alloc(sizeof *b);
+  b->db = baseline_connect(path, settings, durability);
   for (int i = 0; i < STATEMENTS; i++) {
     check(b->db, sqlite3_prepare_v3(b->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &b->statement[i], NULL),
           sql[i]);
@@ -104,6 +131,58 @@ int baseline_begin_read(baseline *b) {
   return run(b, BEGIN_READ);
 }
 
+/* Runs a statement with one text for its one number; 0 if there is none. */
+static int find_number(baseline *b, int which, weir_text text, sqlite3_int64 *out) {
+  sqlite3_stmt *find = b->statement[which];
+  int rc = sqlite3_bind_text(find, 1, text.ptr, (int)text.len, SQLITE_STATIC);
+  if (rc == SQLITE_OK) {
+    *out = sqlite3_step(find) == SQLITE_ROW ? sqlite3_column_int64(find, 0) : 0;
+    rc = sqlite3_reset(find);
+  }
+  return rc == SQLITE_OK && *out == 0 ? SQLITE_NOTFOUND : rc;
+}
+
+int baseline_neighbors(baseline *b, weir_text key, baseline_key_fn visit, void *data) {
+  sqlite3_stmt *expand = b->statement[EXPAND];
+  sqlite3_int64 id = 0;
+  int rc = find_number(b, FIND, key, &id);
+  if (rc != SQLITE_OK) {
+    return rc;
+  }
+  sqlite3_bind_int64(expand, 1, id);
+  while (sqlite3_step(expand) == SQLITE_ROW) {
+    weir_text found = {(const char *)sqlite3_column_text(expand, 3), (size_t)sqlite3_column_bytes(expand, 3)};
+    visit(found, data);
+  }
+  return sqlite3_reset(expand);
+}
+
+int baseline_page(baseline *b, weir_text label, unsigned limit, int64_t *after, unsigned *found) {
+  sqlite3_stmt *sets = b->statement[SETS], *page = b->statement[PAGE];
+  int rc = b->label ? SQLITE_OK : find_number(b, LABEL, label, &b->label);
+  if (rc != SQLITE_OK) {
+    return rc;
+  }
+  *found = 0;
+  sqlite3_bind_int64(sets, 1, b->label);
+  while (*found < limit && sqlite3_step(sets) == SQLITE_ROW) { /* one set, in the store of the workloads */
+    sqlite3_bind_int64(page, 1, *after);
+    sqlite3_bind_int64(page, 2, sqlite3_column_int64(sets, 0));
+    int more;
+    while ((more = sqlite3_step(page) == SQLITE_ROW) && *found < limit) { /* one row more, to see the end */
+      *after = sqlite3_column_int64(page, 0);
+      *found += sqlite3_column_text(page, 3) != NULL;
+    }
+    *after = more ? *after : 0;
+    rc = sqlite3_reset(page);
+    if (rc != SQLITE_OK) {
+      break;
+    }
+  }
+  int end = sqlite3_reset(sets);
+  return rc == SQLITE_OK ? end : rc;
+}
+
 int baseline_upsert(baseline *b, const weir_node *node) {
   sqlite3_stmt *get = b->statement[GET], *update = b->statement[UPDATE];
   weir_text old = {NULL, 0};
@@ -140,15 +219,15 @@ void baseline_rollback(baseline *b) {
   }
 }
 
-void baseline_pragma(baseline *b, const char *name, char *out, size_t size) {
+void baseline_pragma(sqlite3 *db, const char *name, char *out, size_t size) {
   char text[64];
   sqlite3_stmt *statement = NULL;
   snprintf(text, sizeof text, "PRAGMA %s", name);
-  check(b->db, sqlite3_prepare_v2(b->db, text, -1, &statement, NULL), text);
+  check(db, sqlite3_prepare_v2(db, text, -1, &statement, NULL), text);
   const unsigned char *value =
       sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_text(statement, 0) : NULL;
   snprintf(out, size, "%s", value ? (const char *)value : "none");
-  check(b->db, sqlite3_finalize(statement), text);
+  check(db, sqlite3_finalize(statement), text);
 }
 
 void baseline_copy(const char *from, const char *to) {

@@ -11,6 +11,9 @@
 
 typedef struct baseline baseline;
 
+/* Opens the file at `path`, which must be there, with the pragmas of a pool's connection. */
+struct sqlite3 *baseline_connect(const char *path, const bench_settings *settings, unsigned durability);
+
 /* Opens a store made by weir, which no weir_graph of this process may have open. */
 baseline *baseline_open(const char *path, const bench_settings *settings, unsigned durability);
 void baseline_close(baseline *b);
@@ -31,10 +34,18 @@ void baseline_rollback(baseline *b);
 int baseline_begin_read(baseline *b);
 int baseline_end_read(baseline *b);
 
+/* Visits the nodes that the edges of the node `key` lead to, by their keys, as weir_neighbors does. */
+typedef void (*baseline_key_fn)(weir_text key, void *data);
+int baseline_neighbors(baseline *b, weir_text key, baseline_key_fn visit, void *data);
+
+/* The next `limit` nodes with `label`, which must be the same in every call; as weir_node_scan. *after is the
+ * place, 0 to begin and again at the end; *found is how many there were. */
+int baseline_page(baseline *b, weir_text label, unsigned limit, int64_t *after, unsigned *found);
+
 /* Copies the store at `from` to the new file `to`, with what its WAL holds. */
 void baseline_copy(const char *from, const char *to);
 
 /* The value of a pragma of this connection, as text in `out`. */
-void baseline_pragma(baseline *b, const char *name, char *out, size_t size);
+void baseline_pragma(struct sqlite3 *db, const char *name, char *out, size_t size);
 
 #endif

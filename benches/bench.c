@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -39,6 +40,20 @@ void *bench_alloc(size_t size) {
     bench_fail("out of memory (%zu bytes)", size);
   }
   return memory;
+}
+
+void bench_sleep_until(uint64_t ns) {
+  struct timespec until = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+  if (bench_now() < ns) {
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR) {
+    }
+  }
+}
+
+void bench_exact_sleep(void) {
+  if (prctl(PR_SET_TIMERSLACK, 1) != 0) {
+    bench_fail("cannot set the timer slack: %s", strerror(errno));
+  }
 }
 
 int bench_listed(const char *list, const char *name) {

@@ -35,6 +35,15 @@ typedef struct bench_settings {
   bench_list txn;        /* upserts per write transaction */
   bench_list durability; /* weir_durability values */
   bench_list inflight;   /* requests in flight */
+
+  bench_list connections; /* connections, each with a thread of its own */
+  bench_list rate;        /* transactions a second that are offered in all */
+  bench_list writers;     /* threads that write */
+  double warmup;          /* seconds before the figures of a cell count */
+  unsigned passive;       /* 1: bare modes get a passive checkpoint a second beside their own */
+  bench_list tasks;       /* concurrent writers */
+  bench_list writes;      /* transactions of each of them */
+  bench_list rows;        /* inserted in a transaction */
 } bench_settings;
 
 /* A subcommand. */
@@ -47,7 +56,8 @@ typedef struct bench_command {
   int (*run)(const bench_settings *settings); /* the exit status */
 } bench_command;
 
-extern const bench_command bench_waves, bench_async, bench_read;
+extern const bench_command bench_waves, bench_async, bench_read, bench_stress, bench_throughput,
+    bench_latency, bench_mixed, bench_pinned;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
 _Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);
@@ -64,6 +74,12 @@ static inline uint64_t bench_now(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+/* Sleeps until bench_now() is `ns`; returns at once if it is later. */
+void bench_sleep_until(uint64_t ns);
+
+/* Has the kernel end this thread's sleeps on time, and not up to 50 microseconds later, as is usual. */
+void bench_exact_sleep(void);
 
 /* A splitmix64 step: uniform 64 bits from a state that may be any number. */
 static inline uint64_t bench_random(uint64_t *state) {

@@ -49,54 +49,64 @@ static void compare(const pragmas *bare, const pragmas *weir, const char *what) 
   }
 }
 
-static void check_mode(const bench_settings *settings, const dataset *data, weir_mode mode,
-                       unsigned durability, const pragmas *bare) {
+static void check_mode(const bench_settings *settings, const char *path, weir_mode mode, unsigned durability,
+                       const pragmas *bare) {
   weir_error err = WEIR_ERROR_INIT;
-  weir_graph *graph = NULL;
+  weir_pool *pool = NULL;
   pragmas found;
   weir_pool_options options = bench_pool_options(settings, mode, 1, durability);
-  bench_check(weir_graph_open(&graph, data->path, &options, &err), &err, "opening the store");
-  bench_check(weir_read(weir_graph_auto(graph), read_pragmas, &found, NULL, &err), &err, "reading pragmas");
+  bench_check(weir_pool_open(&pool, path, &options, &err), &err, "opening the store");
+  bench_check(weir_read(weir_pool_auto(pool), read_pragmas, &found, NULL, &err), &err, "reading pragmas");
   compare(bare, &found, mode == WEIR_POOL ? "pool's reader" : "single mode's connection");
-  bench_check(weir_write(weir_graph_auto(graph), read_pragmas, &found, NULL, &err), &err, "reading pragmas");
+  bench_check(weir_write(weir_pool_auto(pool), read_pragmas, &found, NULL, &err), &err, "reading pragmas");
   compare(bare, &found, mode == WEIR_POOL ? "pool's writer" : "single mode's connection");
-  bench_check(weir_graph_close(graph, &err), &err, "closing the store");
+  bench_check(weir_pool_close(pool, &err), &err, "closing the store");
 }
 
-void conditions_check(const bench_settings *settings, const dataset *data, jsonl *out) {
-  pragmas bare = {0};
-  for (unsigned d = 0; d < settings->durability.count; d++) {
-    baseline *b = baseline_open(data->path, settings, settings->durability.values[d]);
-    for (int i = 0; i < PRAGMAS; i++) {
-      baseline_pragma(b, names[i], bare.value[i], VALUE_SIZE);
-    }
-    baseline_close(b);
-    check_mode(settings, data, WEIR_SINGLE, settings->durability.values[d], &bare);
-    check_mode(settings, data, WEIR_POOL, settings->durability.values[d], &bare);
-  }
+static void warn_if_loaded(jsonl *out) {
   double load = 0;
   long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-  struct stat st;
-  if (stat(data->path, &st) != 0) {
-    bench_fail("cannot stat %s", data->path);
-  }
-  const char *fs = bench_file_system(data->path);
-  report_machine();
   if (getloadavg(&load, 1) == 1 && load > 0.5 * (double)cpus) {
     printf("WARNING: the load average is %.1f on %ld CPUs: other programs run, and figures suffer\n", load,
            cpus);
   }
-  printf("store: %" PRId64 " nodes, %" PRId64 " edges, %.1f MB on %s%s%s\n", data->nodes, data->edges,
-         (double)st.st_size / 1e6, fs, settings->db ? ", a copy of " : "", settings->db ? settings->db : "");
+  jsonl_common(out, "load_average", json_real(load));
+}
+
+void conditions_check_file(const bench_settings *settings, const char *path, jsonl *out) {
+  pragmas bare = {0};
+  for (unsigned d = 0; d < settings->durability.count; d++) {
+    sqlite3 *db = baseline_connect(path, settings, settings->durability.values[d]);
+    for (int i = 0; i < PRAGMAS; i++) {
+      baseline_pragma(db, names[i], bare.value[i], VALUE_SIZE);
+    }
+    if (sqlite3_close(db) != SQLITE_OK) {
+      bench_fail("bare SQLite: cannot close %s", path);
+    }
+    check_mode(settings, path, WEIR_SINGLE, settings->durability.values[d], &bare);
+    check_mode(settings, path, WEIR_POOL, settings->durability.values[d], &bare);
+  }
+  const char *fs = bench_file_system(path);
+  report_machine();
+  warn_if_loaded(out);
   printf("all modes: page size %s, %s, cache %u KiB, passive checkpoint at %u WAL pages, statements cached,\n"
-         "  mmap %s, foreign keys %s; seed %" PRIu64 "\n",
+         "  mmap %s, foreign keys %s; on %s; seed %" PRIu64 "\n",
          bare.value[0], bare.value[1], settings->cache_kib, settings->checkpoint, bare.value[4],
-         bare.value[5], settings->seed);
+         bare.value[5], fs, settings->seed);
   jsonl_common(out, "page_size", json_integer(strtol(bare.value[0], NULL, 10)));
   jsonl_common(out, "journal_mode", json_string(bare.value[1]));
   jsonl_common(out, "mmap_size", json_integer(strtol(bare.value[4], NULL, 10)));
-  jsonl_common(out, "load_average", json_real(load));
   jsonl_common(out, "file_system", json_string(fs));
+}
+
+void conditions_check(const bench_settings *settings, const dataset *data, jsonl *out) {
+  struct stat st;
+  conditions_check_file(settings, data->path, out);
+  if (stat(data->path, &st) != 0) {
+    bench_fail("cannot stat %s", data->path);
+  }
+  printf("store: %" PRId64 " nodes, %" PRId64 " edges, %.1f MB%s%s\n", data->nodes, data->edges,
+         (double)st.st_size / 1e6, settings->db ? ", a copy of " : "", settings->db ? settings->db : "");
   jsonl_common(out, "nodes", json_integer(data->nodes));
   jsonl_common(out, "edges", json_integer(data->edges));
 }

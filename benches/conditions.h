@@ -8,10 +8,13 @@
 #include "report.h"
 
 /*
- * Opens the store bare, in single mode and in pool mode, reads the pragmas back from each connection, and
- * ends the program if they differ in anything that matters for speed. Prints them, with the machine and the
- * store, and puts them into every line of `out`.
+ * Opens the file at `path` bare, in single mode and in pool mode, reads the pragmas back from each
+ * connection, and ends the program if they differ in anything that matters for speed. Prints them, with the
+ * machine, and puts them into every line of `out`.
  */
+void conditions_check_file(const bench_settings *settings, const char *path, jsonl *out);
+
+/* The same with the file of a dataset, and what that holds. */
 void conditions_check(const bench_settings *settings, const dataset *data, jsonl *out);
 
 #endif

@@ -266,6 +266,24 @@ void tally_weir(tally *t, int rc) {
   }
 }
 
+void tally_sqlite(tally *t, int rc) {
+  switch (rc & 0xff) {
+  case SQLITE_OK:
+    break;
+  case SQLITE_BUSY:
+    t->busy++;
+    break;
+  case SQLITE_LOCKED:
+    t->locked++;
+    break;
+  case SQLITE_MISUSE:
+    t->misuse++;
+    break;
+  default:
+    t->other++;
+  }
+}
+
 void tally_add(tally *t, const tally *from) {
   t->busy += from->busy;
   t->locked += from->locked;

@@ -59,8 +59,9 @@ void dataset_committed(dataset *d, uint64_t first, unsigned count);
  * file. Adds what is wrong to `errors`. */
 void dataset_verify(dataset *d, const bench_settings *settings, tally *errors);
 
-/* Counts a failed weir call. */
+/* Counts a failed weir call, and a failed call of SQLite. */
 void tally_weir(tally *t, int rc);
+void tally_sqlite(tally *t, int rc);
 
 /* Adds the errors of `from`. */
 void tally_add(tally *t, const tally *from);

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const bench_command *const commands[] = {&bench_waves, &bench_async, &bench_read};
+static const bench_command *const commands[] = {&bench_waves,  &bench_async,      &bench_read,
+                                                &bench_stress, &bench_throughput, &bench_latency,
+                                                &bench_mixed,  &bench_pinned};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every option of every subcommand. The letters only name them in bench_command.takes. */
@@ -26,6 +28,14 @@ static const struct option_text {
     {"readers", 'R', "LIST", "reader connections (mutex: threads)"},
     {"durability", 'y', "LIST", "normal, full"},
     {"inflight", 'i', "LIST", "requests in flight"},
+    {"connections", 'o', "LIST", "connections, each with a thread"},
+    {"rate", 'a', "LIST", "transactions a second offered in all"},
+    {"writers", 'n', "LIST", "threads that write"},
+    {"warmup", 'u', "S", "seconds before the figures of a cell count"},
+    {"passive", 'p', "0|1", "1: bare modes get a passive checkpoint a second beside their own"},
+    {"tasks", 'C', "LIST", "tasks that write at once"},
+    {"writes", 'W', "LIST", "writes of each task, unless its seconds are over before"},
+    {"rows", 'N', "LIST", "rows inserted in a transaction"},
     {"seconds", 's', "S", "longest time for one cell in one repetition"},
     {"waves", 'w', "N", "a cell may end after N valid waves and a fifth of the seconds"},
     {"repeat", 'r', "N", "repetitions, interleaved"},
@@ -66,6 +76,30 @@ static void print_default(const bench_settings *s, char letter) {
     break;
   case 'i':
     print_list(&s->inflight, 0);
+    break;
+  case 'o':
+    print_list(&s->connections, 0);
+    break;
+  case 'a':
+    print_list(&s->rate, 0);
+    break;
+  case 'n':
+    print_list(&s->writers, 0);
+    break;
+  case 'u':
+    printf("%g", s->warmup);
+    break;
+  case 'p':
+    printf("%u", s->passive);
+    break;
+  case 'C':
+    print_list(&s->tasks, 0);
+    break;
+  case 'W':
+    print_list(&s->writes, 0);
+    break;
+  case 'N':
+    print_list(&s->rows, 0);
     break;
   case 's':
     printf("%g", s->seconds);
@@ -118,13 +152,17 @@ static void print_help(void) {
   puts("weir-bench measures weir beside bare SQLite on this machine.\n\n"
        "usage: weir-bench COMMAND [options]\n       weir-bench COMMAND --help\n\ncommands:");
   for (int i = 0; i < COMMANDS; i++) {
-    printf("  %-8s %s\n", commands[i]->name, commands[i]->summary);
+    printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
   }
   puts("\nexamples:\n"
        "  weir-bench waves --txn 100 --durability normal --repeat 3 --seconds 2\n"
        "  weir-bench waves --db flights.db --txn 100 --durability normal --repeat 1 --seconds 1\n"
        "  weir-bench async --json async.jsonl\n"
-       "  weir-bench read");
+       "  weir-bench read\n"
+       "  weir-bench stress --durability full --repeat 3\n"
+       "  weir-bench throughput --tasks 1,32 --rows 10\n"
+
+       "  weir-bench latency --connections 32 --rate 1000,8000");
 }
 
 /* ---- The command line ---- */
@@ -198,6 +236,30 @@ static void take(bench_settings *s, const struct option_text *option, const char
     break;
   case 'i':
     list(name, value, 4096, &s->inflight);
+    break;
+  case 'o':
+    list(name, value, 1024, &s->connections);
+    break;
+  case 'a':
+    list(name, value, 1e6, &s->rate);
+    break;
+  case 'n':
+    list(name, value, 500, &s->writers);
+    break;
+  case 'u':
+    s->warmup = number(name, value, 0, 3600);
+    break;
+  case 'p':
+    s->passive = whole(name, value, 0, 1);
+    break;
+  case 'C':
+    list(name, value, 1024, &s->tasks);
+    break;
+  case 'W':
+    list(name, value, 1e5, &s->writes);
+    break;
+  case 'N':
+    list(name, value, 1000, &s->rows);
     break;
   case 's':
     s->seconds = number(name, value, 0.01, 3600);

@@ -19,22 +19,6 @@ typedef struct bare {
   const unsigned *items; /* of the wave */
 } bare;
 
-static void count_error(tally *t, int sqlite_code) {
-  switch (sqlite_code & 0xff) {
-  case SQLITE_BUSY:
-    t->busy++;
-    break;
-  case SQLITE_LOCKED:
-    t->locked++;
-    break;
-  case SQLITE_MISUSE:
-    t->misuse++;
-    break;
-  default:
-    t->other++;
-  }
-}
-
 static void read_one(void *context, unsigned worker, unsigned item) {
   (void)worker;
   subject *s = context;
@@ -47,7 +31,7 @@ static void read_one(void *context, unsigned worker, unsigned item) {
   baseline_done(b->db);
   pthread_mutex_unlock(&b->lock);
   if (rc != SQLITE_OK && rc != SQLITE_NOTFOUND) {
-    count_error(&s->errors, rc);
+    tally_sqlite(&s->errors, rc);
   } else if (!right) {
     s->errors.wrong++;
   }
@@ -91,9 +75,7 @@ int subject_mutex_write(subject *s, uint64_t first, unsigned count) {
   }
   pthread_mutex_unlock(&b->lock);
   atomic_fetch_add_explicit(&s->steps, 1, memory_order_relaxed);
-  if (rc != SQLITE_OK) {
-    count_error(&s->errors, rc);
-  }
+  tally_sqlite(&s->errors, rc);
   return rc != SQLITE_OK;
 }
 
