@@ -152,7 +152,7 @@ static void print_help(void) {
   puts("weir-bench measures weir beside bare SQLite on this machine.\n\n"
        "usage: weir-bench COMMAND [options]\n       weir-bench COMMAND --help\n\ncommands:");
   for (int i = 0; i < COMMANDS; i++) {
-    printf("  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    printf("  %-11s %s\n", commands[i]->name, commands[i]->summary);
   }
   puts("\nexamples:\n"
        "  weir-bench waves --txn 100 --durability normal --repeat 3 --seconds 2\n"

@@ -28,7 +28,7 @@ static void print_cells(const task_grid *g) {
                        "s|<(min..max)|group|misuse|busy|other|mismatches|<rows|<integrity");
   for (unsigned i = 0; i < g->count; i++) {
     const task_cell *c = &g->cells[i];
-    task_spread rate = TASK_FIGURE(g, c, rate);
+    spread rate = TASK_FIGURE(g, c, rate);
     rows_found found = task_found(g, c);
     if (i > 0 && (c->tasks != c[-1].tasks || c->size != c[-1].size)) {
       table_rule(t);

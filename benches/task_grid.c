@@ -59,7 +59,6 @@ void task_grid_run(task_grid *g) {
   const bench_list *tasks = &g->settings->tasks;
   g->count = 0;
   g->cells = bench_alloc(tasks->count * g->sizes->count * TASKS_KINDS * sizeof *g->cells);
-  g->scratch = bench_alloc(g->settings->repeat * sizeof *g->scratch);
   for (unsigned s = 0; s < g->sizes->count; s++) {
     for (unsigned t = 0; t < tasks->count; t++) {
       add_cells(g, tasks->values[t], g->sizes->values[s]);
@@ -80,7 +79,6 @@ void task_grid_free(task_grid *g) {
     free(g->cells[i].runs);
   }
   free(g->cells);
-  free(g->scratch);
 }
 
 const char *task_grid_file(const bench_settings *settings, int read_back) {
@@ -104,23 +102,10 @@ const task_cell *task_grid_find(const task_grid *g, const char *mode, unsigned t
   return NULL;
 }
 
-task_spread task_figure(const task_grid *g, const task_cell *c, size_t offset) {
-  unsigned repeat = g->settings->repeat;
-  for (unsigned i = 0; i < repeat; i++) {
-    memcpy(&g->scratch[i], (const char *)&c->runs[i] + offset, sizeof(double));
-  }
-  double median = bench_median(g->scratch, repeat); /* sorts them */
-  return (task_spread){g->scratch[0], median, g->scratch[repeat - 1]};
-}
-
 double task_ratio(const task_grid *g, const task_cell *a, const task_cell *b) {
-  unsigned count = 0;
-  for (unsigned i = 0; a && b && i < g->settings->repeat; i++) {
-    if (b->runs[i].rate > 0) {
-      g->scratch[count++] = a->runs[i].rate / b->runs[i].rate;
-    }
-  }
-  return count ? bench_median(g->scratch, count) : NAN;
+  size_t rate = offsetof(tasks_run, rate);
+  return a && b ? spread_of(a->runs, sizeof(tasks_run), g->settings->repeat, rate, b->runs, rate).median
+                : NAN;
 }
 
 rows_found task_found(const task_grid *g, const task_cell *c) {

@@ -6,9 +6,8 @@
 #ifndef BENCH_TASK_GRID_H
 #define BENCH_TASK_GRID_H
 
-#include <stddef.h>
-
 #include "report.h"
+#include "spread.h"
 #include "tasks.h"
 
 typedef struct task_cell {
@@ -27,12 +26,7 @@ typedef struct task_grid {
   const bench_list *sizes; /* of a read back cell: transactions of each task; else rows of a transaction */
   unsigned count;
   task_cell *cells;
-  double *scratch; /* a value a repetition */
 } task_grid;
-
-typedef struct task_spread {
-  double low, median, high;
-} task_spread;
 
 /* Runs all cells under g->durability. The caller has set what is above `count`. */
 void task_grid_run(task_grid *g);
@@ -44,9 +38,9 @@ const char *task_grid_file(const bench_settings *settings, int read_back);
 /* The cell; NULL if it was not run. */
 const task_cell *task_grid_find(const task_grid *g, const char *mode, unsigned tasks, unsigned size);
 
-/* Of the field of tasks_run at `offset`, over the repetitions. */
-task_spread task_figure(const task_grid *g, const task_cell *c, size_t offset);
-#define TASK_FIGURE(g, c, field) task_figure((g), (c), offsetof(tasks_run, field))
+/* The spread of a field of tasks_run over the repetitions. */
+#define TASK_FIGURE(g, c, field)                                                                             \
+  spread_of((c)->runs, sizeof(tasks_run), (g)->settings->repeat, offsetof(tasks_run, field), NULL, 0)
 
 /* Of a's rate divided by b's; NAN if either was not run. */
 double task_ratio(const task_grid *g, const task_cell *a, const task_cell *b);

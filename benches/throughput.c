@@ -14,7 +14,7 @@ static void print_cells(const task_grid *g) {
   table *t = table_new("rows|tasks|<mode|tx/s|<(min..max)|rows/s|group|<errors|<count|<integrity");
   for (unsigned i = 0; i < g->count; i++) {
     const task_cell *c = &g->cells[i];
-    task_spread rate = TASK_FIGURE(g, c, rate);
+    spread rate = TASK_FIGURE(g, c, rate);
     rows_found found = task_found(g, c);
     char errors[80];
     if (i > 0 && (c->tasks != c[-1].tasks || c->size != c[-1].size)) {

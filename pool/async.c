@@ -65,6 +65,15 @@ static int run_work(weir_txn *txn, void *data, weir_error *err) {
   return rc;
 }
 
+/* weir__job.finish of a write: puts the acknowledgement where the caller finds it. */
+static void finish_write(weir__job *job) {
+  weir__request *request = (weir__request *)job;
+  if (job->rc == WEIR_OK) {
+    weir__req_of(request)->ack = job->ack;
+  }
+  weir__port_finish(job);
+}
+
 static int check_submission(weir_async *handle, weir_req *req, weir_work_fn work, weir_done_fn done) {
   if (!handle || !req || !work || !done) {
     return WEIR_INVALID;
@@ -87,7 +96,31 @@ static int check_submission(weir_async *handle, weir_req *req, weir_work_fn work
     return weir_fail(&req->error, WEIR_INVALID, "timeout_ms is %d: give 0 for none, or a positive number",
                      req->timeout_ms);
   }
+  if (req->durability > WEIR_FULL_SYNC || req->priority > WEIR_BULK || req->min_rev < 0 ||
+      (req->min_rev > 0 && !port->pool->options.numbered)) {
+    return weir_fail(
+        &req->error, WEIR_INVALID,
+        "durability %d, priority %d or min_rev %lld is out of range (min_rev: only with the pool's "
+        "option 'numbered')",
+        (int)req->durability, (int)req->priority, (long long)req->min_rev);
+  }
   return WEIR_OK;
+}
+
+static int run_flush(weir_req *req, weir_txn *txn) {
+  (void)req;
+  (void)txn;
+  return WEIR_OK; /* never called: the lane knows what to do */
+}
+
+static int queue_write(weir_pool *pool, weir__request *request) {
+  int over = 0;
+  int rc = weir__lane_submit(pool, &request->job, &over);
+  if (rc == WEIR_OK && over) {
+    int wait_ms = pool->options.acquire_timeout_ms;
+    request->admit_ns = weir__now_ns() + (wait_ms > 0 ? (uint64_t)wait_ms * WEIR__NS_PER_MS : 0);
+  }
+  return rc;
 }
 
 static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_done_fn done, int writes) {
@@ -106,13 +139,21 @@ static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_don
               .label = req->label,
               .token = writes ? NULL : &request->token,
               .deadline_ns = now > 0 ? now + (uint64_t)req->timeout_ms * WEIR__NS_PER_MS : 0,
-              .finish = weir__port_finish},
+              .min_rev = writes ? 0 : req->min_rev,
+              .durability = work == run_flush ? WEIR_FULL_SYNC
+                            : req->durability ? req->durability
+                                              : port->pool->options.durability,
+              .priority = req->priority,
+              .bytes = req->bytes,
+              .wants_ack = (unsigned char)writes,
+              .flush = work == run_flush,
+              .finish = writes ? finish_write : weir__port_finish},
       .port = port,
       .work = work,
       .done = done,
       .writes = (unsigned char)writes,
   };
-  rc = writes ? weir__lane_submit(port->pool, &request->job)
+  rc = writes ? queue_write(port->pool, request)
               : weir__readers_submit(port->pool, &request->job, weir__port_defers(port));
   if (rc != WEIR_OK) { /* no queue has it, so it never calls back */
     __atomic_store_n(&request->port, NULL, __ATOMIC_RELEASE);
@@ -132,6 +173,10 @@ int weir_read_async(weir_async *handle, weir_req *req, weir_work_fn work, weir_d
 
 int weir_write_async(weir_async *handle, weir_req *req, weir_work_fn work, weir_done_fn done) {
   return submit(handle, req, work, done, 1);
+}
+
+int weir_flush_async(weir_async *handle, weir_req *req, weir_done_fn done) {
+  return submit(handle, req, run_flush, done, 1);
 }
 
 int weir_req_cancel(weir_req *req) {

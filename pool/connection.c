@@ -25,7 +25,9 @@ static int on_progress(void *data) {
   if (txn->kind != WEIR__TXN_READ || conn->trusted) { /* the pool's own statements may outlive the token */
     return 0;
   }
-  if (txn->token && __atomic_load_n(&txn->token->canceled, __ATOMIC_ACQUIRE)) {
+  if (__atomic_load_n(&conn->evicted, __ATOMIC_ACQUIRE)) {
+    txn->cut = WEIR_TIMEOUT;
+  } else if (txn->token && __atomic_load_n(&txn->token->canceled, __ATOMIC_ACQUIRE)) {
     txn->cut = WEIR_CANCELED;
   } else if (__atomic_load_n(&txn->pool->interrupt, __ATOMIC_ACQUIRE)) {
     txn->cut = WEIR_CLOSED;
@@ -47,7 +49,9 @@ static int refuse_commit(void *data) {
 static int on_commit(void *data, sqlite3 *db, const char *schema, int pages) {
   (void)db;
   (void)schema;
-  ((weir__conn *)data)->wal_pages = pages;
+  weir__conn *conn = data;
+  conn->wal_pages = pages;
+  conn->wal_commits++;
   return SQLITE_OK;
 }
 
@@ -108,6 +112,18 @@ int weir__conn_exec(weir__conn *conn, const char *sql, weir_error *err) {
   int rc = sqlite3_exec(conn->db, sql, NULL, NULL, NULL);
   conn->trusted--;
   return weir__sqlite_fail(err, conn->db, rc, conn->pool->path);
+}
+
+int weir__conn_integer(weir__conn *conn, const char *sql, int *out, weir_error *err) {
+  sqlite3_stmt *stmt = NULL;
+  conn->trusted++;
+  int rc = sqlite3_prepare_v2(conn->db, sql, -1, &stmt, NULL);
+  if (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+    *out = sqlite3_column_int(stmt, 0);
+  }
+  int end = sqlite3_finalize(stmt);
+  conn->trusted--;
+  return weir__sqlite_fail(err, conn->db, rc != SQLITE_OK ? rc : end, conn->pool->path);
 }
 
 /* Is the journal of this database a WAL? With `convert`, makes it one. Returns SQLite's code. */
@@ -180,6 +196,12 @@ static int set_up(weir__conn *conn, enum weir__role role, weir_error *err) {
   if (rc == WEIR_OK) {
     rc = weir__conn_exec(conn, sql, err);
   }
+  conn->durability = options->durability;
+  if (rc == WEIR_OK && role == WEIR__WRITER && !conn->pool->memory && !options->read_only) {
+    (void)snprintf(sql, sizeof(sql), "PRAGMA journal_size_limit=%lld",
+                   (long long)options->wal_keep_kib * 1024); /* fits */
+    rc = weir__conn_exec(conn, sql, err);
+  }
   return rc;
 }
 
@@ -215,11 +237,14 @@ int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, wei
   conn->statements.limit = pool->options.statements;
   conn->txn.pool = pool;
   conn->txn.conn = conn;
+  conn->rev = -1;
 
   int access = pool->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  int flags =
-      access | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
-  int opened = sqlite3_open_v2(pool->path, &conn->db, flags, NULL);
+  /* serialized if another thread may have to end a read that rests, see pool/evict.c */
+  int serialized = role == WEIR__READER && pool->options.reader_evict;
+  int flags = access | SQLITE_OPEN_URI | (serialized ? SQLITE_OPEN_FULLMUTEX : SQLITE_OPEN_NOMUTEX) |
+              SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+  int opened = sqlite3_open_v2(pool->path, &conn->db, flags, weir__vfs(pool));
   int rc = weir__sqlite_fail(err, conn->db, opened, pool->path);
   if (rc == WEIR_IO && conn->db && sqlite3_system_errno(conn->db) == ENOENT) {
     rc = weir_fail(err, WEIR_NOT_FOUND, "'%s' does not exist, or its directory does not", pool->path);

@@ -48,14 +48,25 @@ typedef struct weir__conn {
   weir__statements statements;
   sqlite3_stmt *begin_read, *begin_write, *commit, *rollback; /* the pool's own, prepared once */
   sqlite3_stmt *savepoint, *rollback_to, *release;
-  sqlite3_stmt *touch; /* reads one page, which fixes a snapshot */
-  void *local;         /* what the connect hook stored */
-  int connected;       /* the connect hook has succeeded, so disconnect is due */
-  uint64_t reads;      /* ended since the slot was lent */
-  uint64_t rollbacks;  /* see weir_txn_rollbacks */
-  int wal_pages;       /* pages in the WAL after the last commit here */
-  int trusted;         /* the pool itself prepares: the authorizer looks away */
-  int broken;          /* could not be cleaned, or a sync failed: close it on return */
+  sqlite3_stmt *touch;     /* reads one page, which fixes a snapshot */
+  struct weir__slot *slot; /* that lends it */
+  void *local;             /* what the connect hook stored */
+  int connected;           /* the connect hook has succeeded, so disconnect is due */
+  uint64_t reads;          /* ended since the slot was lent */
+  uint64_t rollbacks;      /* see weir_txn_rollbacks */
+  int evicted;             /* atomic: its read was ended by force, see pool/evict.c */
+
+  /* The lane's. */
+  int wal_pages;              /* pages in the WAL after the last commit here */
+  uint64_t wal_commits;       /* commits that added to it */
+  weir_durability durability; /* as `synchronous` is set */
+  int64_t rev;                /* number of the last write here, committed or on its way; -1: not known */
+  int rev_changed;            /* since the transaction began */
+  unsigned version;           /* SQLite's data version after the last transaction of the lane */
+  int version_known;          /* 1: since then only others can have changed it */
+
+  int trusted; /* the pool itself prepares: the authorizer looks away */
+  int broken;  /* could not be cleaned, or a sync failed: close it on return */
   struct weir_txn txn;
 } weir__conn;
 
@@ -74,6 +85,9 @@ int weir__conn_run(weir__conn *conn, sqlite3_stmt *statement);
 /* Prepares and runs `sql` with the authorizer off. */
 int weir__conn_exec(weir__conn *conn, const char *sql, weir_error *err);
 
+/* Reads the one integer that `sql` gives, with the authorizer off. */
+int weir__conn_integer(weir__conn *conn, const char *sql, int *out, weir_error *err);
+
 /* Translates a SQLite code into a weir code and describes it, with what was being done, in err. */
 int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char *doing);
 
@@ -81,6 +95,16 @@ int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char 
 int weir__sqlite_code(int sqlite_code);
 
 /* ---- Running transactions on a leased connection (pool/run.c) ---- */
+
+/* Resets every statement of the connection, ends its transaction, and sees that SQLite holds nothing any
+ * more; if it does, the connection is broken. */
+void weir__conn_clean(weir__conn *conn);
+
+/* Makes the connection's transaction that of `job`. */
+void weir__txn_enter(weir__conn *conn, enum weir__kind kind, const weir__job *job);
+
+/* Sees that conn->rev is known, in a write transaction of a numbered pool. */
+int weir__rev_known(weir_txn *txn, weir_error *err);
 
 /* Calls fn and sees that a failure has its detail in err. */
 int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err);
@@ -90,9 +114,6 @@ int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err);
 int weir__begin_read(weir__conn *conn, const weir__job *job);
 int weir__run_in_read(weir__conn *conn, const weir__job *job);
 void weir__end_read(weir__conn *conn);
-
-/* Runs a write on the lane's connection; sets job->rev. Returns the result, with the detail in job->error. */
-int weir__run_write(weir__conn *conn, weir__job *job);
 
 /* Runs `fn` within the write transaction `txn`, behind a savepoint. */
 int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
@@ -107,6 +128,10 @@ typedef struct weir__slot {
   int leased;
   uint64_t owner;          /* while leased: the thread that is inside the transaction */
   struct weir__slot *next; /* in the free list */
+  int evicting;            /* its read is being ended by force: it cannot be given back meanwhile */
+  uint64_t reported_ns;    /* the read that began then was reported as old */
+  uint64_t since_ns;       /* atomic, its holder's: when the read in progress began; 0: none */
+  const char *label;       /* atomic, its holder's: of that read, or NULL */
 } weir__slot;
 
 /* Someone who waits for a slot; lives on the waiter's stack while it is in the list. */
@@ -149,20 +174,47 @@ void weir__slots_cancel(weir_pool *pool, const weir_token *token);
 /* ---- The pool ---- */
 
 typedef struct weir__lane {
-  pthread_mutex_t lock; /* guards everything below */
-  weir__jobs queue;
-  unsigned waiting;    /* synchronous callers that wait, or are about to leave */
-  int driven;          /* some thread drives the lane */
-  int handed;          /* the lane's thread has been given it, and has not taken it yet */
-  int checkpoint_due;  /* for the lane's thread, before the next job */
-  int checkpoint_mark; /* wal_pages at the last checkpoint */
-  int closing;         /* no new jobs */
-  int stop;            /* the lane's thread is to end */
-  int started;         /* the lane's thread exists */
+  pthread_mutex_t lock; /* guards what follows, up to the driver's own */
+  weir__jobs queues[2]; /* by weir_priority */
+  unsigned queued;      /* in both; written atomically, so that it may be peeked at without the lock */
+  unsigned full;        /* of these, want WEIR_FULL_SYNC */
+  uint64_t submitted;   /* jobs queued so far */
+  uint64_t left;        /* of these, have left the queue */
+  uint64_t submitted_bytes, left_bytes;
+  uint64_t bulk_ns;  /* when the last bulk write was taken */
+  int driven;        /* some thread drives the lane */
+  int looking;       /* the lane's thread does, but is out of work: a caller may take over. Peeked at */
+  int handed;        /* the lane's thread has been given it, and has not taken it yet */
+  unsigned awaiting; /* threads that wait on `committed` */
+  int closing;       /* no new jobs */
+  int stop;          /* the lane's thread is to end */
+  int started;       /* the lane's thread exists */
   pthread_t thread;
-  pthread_cond_t wake; /* handed or stop */
-  pthread_cond_t idle; /* driven or waiting became 0 while closing */
-  uint64_t commits, rollbacks, busy, wal_pages, checkpoints, checkpoint_us; /* see weir_pool_stats */
+  pthread_cond_t wake;      /* handed or stop */
+  pthread_cond_t idle;      /* driven became 0 while closing */
+  pthread_cond_t committed; /* somebody awaits a number, and a group was committed */
+
+  /* Checkpoints (pool/checkpoint.c). */
+  int checkpoint_mark;      /* wal_pages at the last one */
+  int wal_pages;            /* pages in the WAL after the last commit */
+  int wal_peak;             /* so many pages the WAL's file has room for */
+  int keep_pages;           /* it is to shrink to so many */
+  int trim_due;             /* and now is a good time */
+  int trim_hopeless;        /* readers were in the way: not again before the next commit */
+  uint64_t limit_retry_ns;  /* when to stop the lane for wal_limit_pages again */
+  uint64_t limit_traced_ns; /* when that was traced */
+
+  uint64_t commits, writes, rollbacks, reruns, waits, foreign, checkpoints, checkpoint_us, wal_limits,
+      wal_emptied, sync_failures;
+  weir_histogram members, wait_us, commit_us; /* see weir_pool_stats */
+
+  uint64_t busy;    /* atomic */
+  unsigned waiting; /* atomic: synchronous callers that wait, or are about to leave */
+
+  /* The driver's own. */
+  int full_next; /* one that waits wants WEIR_FULL_SYNC */
+  int unsynced;  /* commits since the WAL was last synced */
+  int unhealed;  /* a sync has failed, and not everything was written anew since */
 } weir__lane;
 
 typedef struct weir__readers {
@@ -203,18 +255,22 @@ struct weir_pool {
   weir__slot *free;      /* LIFO, so that few connections stay warm */
   weir__waiter *waiters; /* FIFO (utlist) */
   unsigned waiting;
-  unsigned in_use;                      /* leased slots of the free list's kind */
-  unsigned ports;                       /* weir_async handles */
-  int closing;                          /* no new transactions */
-  int expired;                          /* closing, and its deadline has passed: waiters give up */
-  int closer;                           /* a thread is inside weir_pool_close */
-  pthread_cond_t returned;              /* a slot was given back while closing */
-  uint64_t reads, read_waits, replaced; /* see weir_pool_stats */
-  unsigned open;                        /* connections open */
+  unsigned in_use;            /* leased slots of the free list's kind */
+  unsigned ports;             /* weir_async handles */
+  int closing;                /* no new transactions */
+  int expired;                /* closing, and its deadline has passed: waiters give up */
+  int closer;                 /* a thread is inside weir_pool_close */
+  pthread_cond_t returned;    /* a slot was given back while closing */
+  pthread_cond_t evicted_one; /* a slot is not `evicting` any more */
+  uint64_t reads, read_waits, replaced, old_readers, evicted; /* see weir_pool_stats */
+  unsigned open;                                              /* connections open */
 
   weir__lane lane;
   weir__readers readers;
 };
+
+/* The name of the VFS to open with; NULL: SQLite's default. A "vfs" in a URI goes before it. */
+const char *weir__vfs(const weir_pool *pool);
 
 /* Does the path ask for SQLite's shared cache? (pool/uri.c) */
 int weir__uri_shares_cache(const char *path);
@@ -226,7 +282,7 @@ int weir__pool_check(const weir_pool *pool, weir_error *err);
  */
 int weir__thread_start(pthread_t *out, void *(*run)(void *pool), weir_pool *pool);
 
-/* Starts the lane's thread unless it runs (pool/lane.c). Errors: WEIR_NOMEM. */
+/* Starts the lane's thread (pool/lane.c). Errors: WEIR_NOMEM. */
 int weir__lane_start(weir_pool *pool, weir_error *err);
 
 /* Refuses new jobs; waits until `deadline_ns` for the lane to be idle, then ends those still queued. 1 if it

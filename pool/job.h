@@ -5,37 +5,48 @@
  *
  *             submit            taken by a driver
  *   (none) ----------> QUEUED ------------------> RUNNING -----> ENDED
- *                        |  \ handed the lane                      ^
- *                        |   `--------> LEADING ---(runs itself)---'
- *                        | removed, canceled, timed out            |
- *                        `-----------------------------------------'
+ *                        |                                         ^
+ *                        `------ removed, canceled, timed out -----'
  */
 #ifndef WEIR_POOL_JOB_H
 #define WEIR_POOL_JOB_H
 
-#include <pthread.h>
+#include <semaphore.h>
 
 #include <weir/pool.h>
 
-enum { WEIR__JOB_NONE, WEIR__JOB_QUEUED, WEIR__JOB_LEADING, WEIR__JOB_RUNNING, WEIR__JOB_ENDED };
+enum { WEIR__JOB_NONE, WEIR__JOB_QUEUED, WEIR__JOB_RUNNING, WEIR__JOB_ENDED };
 
 typedef struct weir__job {
-  struct weir__job *prev, *next;         /* the queue's; guarded by its lock */
-  weir_txn_fn fn;                        /* the work */
-  void *data;                            /* handed to fn */
-  weir_error *error;                     /* receives the detail of a failure; the submitter's, never NULL */
-  const char *label;                     /* for diagnostics, or NULL */
-  weir_token *token;                     /* ends a wait, or a running read, early; or NULL */
-  uint64_t deadline_ns;                  /* on weir__now_ns(): a running read is cut then; 0: none */
-  uint64_t admit_ns;                     /* a synchronous write: must have the lane, and in single mode the
-                                            connection, by then; 0: the pool's acquire_timeout_ms */
-  int state;                             /* WEIR__JOB_*; guarded by the queue's lock */
-  uint64_t number;                       /* in the order of submission; the readers' */
-  int rc;                                /* the result, once ENDED */
-  int64_t rev;                           /* the number of the committed write, or 0 */
+  struct weir__job *prev, *next; /* the queue's; guarded by its lock */
+  weir_txn_fn fn;                /* the work */
+  void *data;                    /* handed to fn */
+  weir_error *error;             /* receives the detail of a failure; the submitter's, never NULL */
+  const char *label;             /* for diagnostics, or NULL */
+  weir_token *token;             /* ends a wait, or a running read, early; or NULL */
+  uint64_t deadline_ns;          /* on weir__now_ns(): a running read is cut then; 0: none */
+  int state;                     /* WEIR__JOB_*; written under the queue's lock, or by whoever runs it */
+  uint64_t number;               /* in the order of submission */
+  int rc;                        /* the result, once ENDED */
   void (*finish)(struct weir__job *job); /* asynchronous: called once ENDED, by the thread that ran it, no
                                             lock held. NULL: a synchronous caller waits on `wake` */
-  pthread_cond_t wake; /* of a synchronous caller, for a change of state; waits under the queue's lock */
+
+  /* A read. */
+  int64_t min_rev; /* the snapshot's number must be this at least; 0: any */
+
+  /* A write. */
+  sem_t wake;            /* of a synchronous caller that waits: posted once, when it has ENDED */
+  uint64_t queued_ns;    /* when it was called or submitted */
+  uint64_t timeout_ns;   /* synchronous: how long it may wait, counted from queued_ns */
+  size_t bytes;          /* see weir_txn_options */
+  uint64_t bytes_before; /* of all that were queued before it */
+  weir_durability durability;
+  weir_priority priority;
+  unsigned char waits; /* 1: `wake` is there, and somebody waits for it */
+  unsigned char wants_ack; /* 1: `ack` is of interest */
+  unsigned char flush; /* 1: not a transaction, but a sync of the WAL */
+  unsigned char alone; /* 1: it has ended the transaction of a group: run again by itself */
+  weir_ack ack;        /* once ENDED with success */
 } weir__job;
 
 /* A FIFO of jobs. Whoever owns it guards it. */
@@ -44,13 +55,16 @@ typedef struct weir__jobs {
   unsigned count;  /* written under the owner's lock, atomically, so that it may be peeked at without */
 } weir__jobs;
 
-/* Appends a job and makes it QUEUED. */
+/* Appends a job. Its state is the caller's affair. */
 void weir__jobs_push(weir__jobs *jobs, weir__job *job);
+
+/* Puts all of `more` before those of `jobs`, in their order; `more` is empty then. */
+void weir__jobs_put_first(weir__jobs *jobs, weir__jobs *more);
 
 /* Takes the first job out; NULL if there is none. */
 weir__job *weir__jobs_pop(weir__jobs *jobs);
 
-/* Takes out a job that is QUEUED here. */
+/* Takes out a job that is here. */
 void weir__jobs_remove(weir__jobs *jobs, weir__job *job);
 
 #endif

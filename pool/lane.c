@@ -1,116 +1,232 @@
 /*
- * The write lane; see lane.h for who drives it.
+ * The write lane: its queue, who drives it, and when the thread of its own is woken; see lane.h. What becomes
+ * of the writes is pool/group.c's, checkpoints are pool/checkpoint.c's.
  *
  * Invariants, under the lock: while `driven` is 0 the queue is empty and no checkpoint is due; the right to
- * drive is never lost: a driver that leaves hands it to the first in the queue, to the lane's thread, or to
- * nobody by setting driven to 0. A job in the queue is QUEUED; one that is LEADING or RUNNING has left it.
+ * drive is never lost: a driver that leaves gives it to the lane's thread (`handed`), or to nobody by setting
+ * driven to 0. A job in the queue is QUEUED, and one that has left it is not.
  */
+#define _GNU_SOURCE /* sem_clockwait */
+#include <errno.h>
 #include <string.h>
 
-#include "internal.h"
+#include "checkpoint.h"
+#include "group.h"
 #include "lane.h"
+#include "trace.h"
 
-/* Runs a job's transaction on the writing connection. The caller drives the lane, and holds no lock. */
-static int drive(weir_pool *pool, weir__job *job) {
-  weir__slot *slot = NULL;
-  int rc = WEIR_OK;
-  if (pool->writer) {
-    rc = weir__slot_acquire_writer(pool, &slot, job->error);
-  } else { /* single mode: reads and writes share the one connection, under the same fair admission */
-    int timeout_ms = pool->options.acquire_timeout_ms;
-    weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
-                           .token = job->token,
-                           .draining = 1,
-                           .writes = 1};
-    if (job->admit_ns) {
-      uint64_t now = weir__now_ns();
-      how.timeout_ns = job->admit_ns > now ? job->admit_ns - now : 0;
-    }
-    rc = weir__slot_acquire(pool, &how, &slot, job->error);
-  }
-  if (rc != WEIR_OK) {
-    return rc;
-  }
-  rc = weir__run_write(slot->conn, job);
+/* How long the lane's thread looks for more before it sleeps: less than waking it costs. */
+#define LOOK_NS (20u * WEIR__NS_PER_US)
 
+/* A lane that has committed nothing for so long is idle enough to shrink the WAL's file. */
+#define TRIM_NS (250u * WEIR__NS_PER_MS)
+
+/* ---- Which write is next ---- */
+
+/* Interactive ones first; but one bulk write in bulk_age_ms, lest they starve. */
+static weir__jobs *next_locked(weir__lane *lane, uint64_t now, uint64_t age_ns) {
+  weir__jobs *bulk = &lane->queues[WEIR_BULK];
+  weir__jobs *interactive = &lane->queues[WEIR_INTERACTIVE];
+  if (!bulk->head) {
+    return interactive;
+  }
+  uint64_t since = bulk->head->queued_ns > lane->bulk_ns ? bulk->head->queued_ns : lane->bulk_ns;
+  return interactive->head && now - since < age_ns ? interactive : bulk;
+}
+
+static void leave_queue_locked(weir__lane *lane, weir__job *job) {
+  weir__jobs_remove(&lane->queues[job->priority], job);
+  __atomic_store_n(&lane->queued, lane->queued - 1, __ATOMIC_RELAXED);
+  lane->left++;
+  lane->left_bytes += job->bytes;
+  lane->full -= job->durability == WEIR_FULL_SYNC;
+}
+
+/* Takes the next write out of the queue; with a group, only one that may join it. NULL: none. */
+static weir__job *take_locked(weir_pool *pool, const weir__group *group, uint64_t now) {
   weir__lane *lane = &pool->lane;
-  int pages = slot->conn->wal_pages;
-  weir__slot_release(pool, slot);
-  (void)pthread_mutex_lock(&lane->lock);
-  if (rc == WEIR_OK) {
-    lane->commits++;
-  } else {
-    lane->rollbacks++;
+  const weir_pool_options *options = &pool->options;
+  if (!lane->queued) {
+    return NULL;
   }
-  lane->wal_pages = (uint64_t)pages;
-  if (pages < lane->checkpoint_mark) {
-    lane->checkpoint_mark = 0; /* the WAL began anew */
+  weir__job *job = next_locked(lane, now, (uint64_t)options->bulk_age_ms * WEIR__NS_PER_MS)->head;
+  if (group && (job->flush || group->ran.head->alone || group->ran.count >= options->group_max ||
+                group->bytes + job->bytes > (size_t)options->group_kib * 1024 ||
+                now - group->begun_ns >= options->group_us * WEIR__NS_PER_US ||
+                (job->priority == WEIR_BULK && group->interactive) ||
+                (job->durability == WEIR_FULL_SYNC && group->durability != WEIR_FULL_SYNC))) {
+    return NULL;
   }
-  if (pages - lane->checkpoint_mark >= (int)pool->options.checkpoint_pages && lane->started) {
-    lane->checkpoint_due = 1;
+  leave_queue_locked(lane, job);
+  __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
+  if (job->priority == WEIR_BULK) {
+    lane->bulk_ns = now;
   }
-  (void)pthread_mutex_unlock(&lane->lock);
-  return rc;
+  weir__histogram_add(&lane->wait_us, (now - job->queued_ns) / WEIR__NS_PER_US);
+  return job;
 }
 
-/* Copies what the WAL holds into the database file, as far as readers allow. In the lane, so that it can
- * never meet a commit: SQLite before 3.51.3 can lose pages then. */
-static void checkpoint(weir_pool *pool) {
-  weir__slot *slot = NULL;
-  weir_error ignored = WEIR_ERROR_INIT;
-  int rc = pool->writer
-               ? weir__slot_acquire_writer(pool, &slot, &ignored)
-               : weir__slot_acquire(
-                     pool, &(weir__admission){.timeout_ns = WEIR__NS_PER_S, .draining = 1, .writes = 1},
-                     &slot, &ignored);
-  if (rc != WEIR_OK) {
-    return; /* it comes due again with the next commit */
-  }
-  uint64_t before = weir__now_ns();
-  int pages = -1;
-  int copied = -1;
-  /* Busy or failed: what was not copied stays in the WAL, and the next one tries again. */
-  (void)sqlite3_wal_checkpoint_v2(slot->conn->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
-  uint64_t spent = weir__now_ns() - before;
-  weir__slot_release(pool, slot);
+/* ---- Driving ---- */
 
-  (void)pthread_mutex_lock(&pool->lane.lock);
-  pool->lane.checkpoints++;
-  pool->lane.checkpoint_us += spent / WEIR__NS_PER_US;
-  if (pages >= 0) {
-    pool->lane.checkpoint_mark = pages;
-  }
-  (void)pthread_mutex_unlock(&pool->lane.lock);
-}
-
-/* Tells whoever waits for the job. Its memory is theirs from then on. Called with the lock held, and returns
- * with it held. */
-static void end_locked(weir__lane *lane, weir__job *job, int rc) {
-  job->rc = rc;
-  job->state = WEIR__JOB_ENDED;
+/* Tells whoever waits for the job. Its memory is theirs from then on. No lock is held. */
+static void tell(weir__job *job) {
+  __atomic_store_n(&job->state, WEIR__JOB_ENDED, __ATOMIC_RELEASE);
   if (job->finish) {
-    (void)pthread_mutex_unlock(&lane->lock);
     job->finish(job);
-    (void)pthread_mutex_lock(&lane->lock);
-  } else {
-    (void)pthread_cond_signal(&job->wake);
+  } else if (job->waits) {
+    (void)sem_post(&job->wake); /* cannot overflow: once a job */
   }
 }
 
-/* The driver goes: hands the lane on. */
-static void leave_locked(weir__lane *lane) {
-  if (lane->checkpoint_due || (lane->queue.head && lane->queue.head->finish)) {
-    lane->handed = 1;
-    (void)pthread_cond_signal(&lane->wake);
-  } else if (lane->queue.head) {
-    weir__job *next = weir__jobs_pop(&lane->queue);
-    next->state = WEIR__JOB_LEADING;
-    (void)pthread_cond_signal(&next->wake);
-  } else {
-    lane->driven = 0;
-    if (lane->closing) {
-      (void)pthread_cond_broadcast(&lane->idle);
+static int lease(weir_pool *pool, const weir__job *job, weir__slot **out) {
+  if (pool->writer) {
+    return weir__slot_acquire_writer(pool, out, job->error);
+  }
+  /* single mode: reads and writes share the one connection, under the same fair admission */
+  int timeout_ms = pool->options.acquire_timeout_ms;
+  weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
+                         .token = job->token,
+                         .draining = 1,
+                         .writes = 1};
+  if (!job->finish) {
+    uint64_t waited = weir__now_ns() - job->queued_ns;
+    how.timeout_ns = job->timeout_ns > waited ? job->timeout_ns - waited : 0;
+  }
+  return weir__slot_acquire(pool, &how, out, job->error);
+}
+
+/* Adds what a group has done to the lane's counters. */
+static void count(weir_pool *pool, const weir__group *group, const weir__conn *conn) {
+  weir__lane *lane = &pool->lane;
+  (void)pthread_mutex_lock(&lane->lock);
+  lane->commits += group->commits;
+  lane->writes += group->writes;
+  lane->rollbacks += group->rollbacks;
+  lane->reruns += group->reruns;
+  lane->foreign += group->foreign;
+  if (group->commits) {
+    weir__histogram_add(&lane->members, group->members);
+    weir__histogram_add(&lane->commit_us, group->commit_ns / WEIR__NS_PER_US);
+    if (lane->awaiting) {
+      (void)pthread_cond_broadcast(&lane->committed);
     }
+  }
+  weir__checkpoint_note_locked(pool, conn->wal_pages);
+  (void)pthread_mutex_unlock(&lane->lock);
+}
+
+/* The next member, or NULL to commit. */
+static weir__job *next_member(weir_pool *pool, weir__group *group) {
+  if (group->redo.head) {
+    return weir__group_may_redo(group) ? weir__jobs_pop(&group->redo) : NULL;
+  }
+  weir__lane *lane = &pool->lane;
+  if (!group->begun || !__atomic_load_n(&lane->queued, __ATOMIC_RELAXED)) {
+    return NULL; /* not begun: the one that was to begin it has failed, and is told so now */
+  }
+  (void)pthread_mutex_lock(&lane->lock);
+  weir__job *job = take_locked(pool, group, group->now_ns);
+  (void)pthread_mutex_unlock(&lane->lock);
+  return job;
+}
+
+/* Runs a write, and what else may share its commit. Those that have ended are added to `ended`: they are told
+ * once the lane has been left, so that it is free for whoever writes again at once. The calling thread drives
+ * the lane and holds no lock. WEIR_OK, or WEIR_FORKED in a child that one of them forked. */
+static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
+  weir__slot *slot = NULL;
+  int rc = lease(pool, job, &slot);
+  if (rc == WEIR_OK && job->flush) {
+    rc = weir__wal_flush(slot->conn, job);
+  } else if (rc == WEIR_OK && pool->lane.unhealed) {
+    rc = weir__wal_heal(slot->conn, job);
+  }
+  if (rc != WEIR_OK || job->flush) {
+    if (slot) {
+      weir__slot_release(pool, slot);
+    }
+    job->rc = rc;
+    weir__jobs_push(ended, job);
+    return WEIR_OK;
+  }
+  int full = pool->lane.full_next && !pool->lane.unhealed;
+  weir__group group = {.durability = full ? WEIR_FULL_SYNC : job->durability};
+  while (job) {
+    if (weir__group_run(slot->conn, &group, job) == WEIR_FORKED) {
+      return WEIR_FORKED;
+    }
+    job = next_member(pool, &group);
+    if (!job) {
+      weir__group_commit(slot->conn, &group);
+      count(pool, &group, slot->conn);
+      group = (weir__group){.redo = group.redo, .ended = group.ended, .durability = group.durability};
+      job = weir__jobs_pop(&group.redo);
+    }
+  }
+  weir__slot_release(pool, slot);
+  *ended = group.ended;
+  return WEIR_OK;
+}
+
+static void tell_all(weir__jobs *ended) {
+  weir__job *job = NULL;
+  while ((job = weir__jobs_pop(ended)) != NULL) {
+    tell(job);
+  }
+}
+
+/* Nobody drives the lane any more. */
+static void give_up_locked(weir__lane *lane) {
+  lane->driven = 0;
+  if (lane->closing) {
+    (void)pthread_cond_broadcast(&lane->idle);
+  }
+}
+
+/* Looks a moment for a job without sleeping. */
+static void look(weir__lane *lane) {
+  uint64_t until = weir__now_ns() + LOOK_NS;
+  while (!__atomic_load_n(&lane->queued, __ATOMIC_RELAXED) &&
+         __atomic_load_n(&lane->looking, __ATOMIC_RELAXED) && weir__now_ns() < until) {
+    weir__relax();
+  }
+}
+
+/* The lane's thread drives the lane until there is nothing to do, or a caller has taken it over. Called with
+ * the lock held, and returns with it held. WEIR_FORKED as drive. */
+static int serve_locked(weir_pool *pool) {
+  weir__lane *lane = &pool->lane;
+  weir__jobs ended = {0};
+  int looked = 0;
+  for (;;) {
+    int due = weir__checkpoint_due_locked(pool);
+    weir__job *job = due ? NULL : take_locked(pool, NULL, weir__now_ns());
+    int idle = !due && !job;
+    if (idle && looked) {
+      give_up_locked(lane);
+      return WEIR_OK;
+    }
+    __atomic_store_n(&lane->looking, idle, __ATOMIC_RELAXED);
+    lane->full_next = lane->full > 0;
+    (void)pthread_mutex_unlock(&lane->lock);
+    tell_all(&ended);
+    int rc = WEIR_OK;
+    if (due) {
+      weir__checkpoint(pool);
+    } else if (job) {
+      rc = drive(pool, job, &ended);
+    } else {
+      look(lane);
+    }
+    if (rc != WEIR_OK) {
+      return rc;
+    }
+    (void)pthread_mutex_lock(&lane->lock);
+    if (idle && !lane->looking) { /* a caller drives it now, or has handed it back */
+      return WEIR_OK;
+    }
+    __atomic_store_n(&lane->looking, 0, __ATOMIC_RELAXED);
+    looked = idle;
   }
 }
 
@@ -118,51 +234,51 @@ static void *lane_main(void *data) {
   weir_pool *pool = data;
   weir__lane *lane = &pool->lane;
   (void)pthread_mutex_lock(&lane->lock);
-  for (;;) {
-    while (!lane->handed && !lane->stop) {
+  while (!lane->stop || lane->handed) {
+    if (lane->handed) {
+      lane->handed = 0;
+      if (serve_locked(pool) == WEIR_FORKED) {
+        return NULL; /* in a child, which has only this thread, and no right to the pool */
+      }
+    } else if (weir__trim_wanted_locked(pool)) {
+      uint64_t commits = lane->commits;
+      struct timespec until = weir__timespec(weir__now_ns() + TRIM_NS);
+      if (pthread_cond_timedwait(&lane->wake, &lane->lock, &until) == ETIMEDOUT && !lane->driven &&
+          lane->commits == commits) {
+        lane->trim_due = 1;
+        lane->driven = 1;
+        lane->handed = 1;
+      }
+    } else {
       (void)pthread_cond_wait(&lane->wake, &lane->lock);
-    }
-    if (!lane->handed) {
-      break;
-    }
-    lane->handed = 0;
-    for (;;) {
-      if (lane->checkpoint_due) {
-        lane->checkpoint_due = 0;
-        (void)pthread_mutex_unlock(&lane->lock);
-        checkpoint(pool);
-        (void)pthread_mutex_lock(&lane->lock);
-      }
-      weir__job *job = weir__jobs_pop(&lane->queue);
-      if (!job) {
-        break;
-      }
-      job->state = WEIR__JOB_RUNNING;
-      (void)pthread_mutex_unlock(&lane->lock);
-      int rc = drive(pool, job);
-      (void)pthread_mutex_lock(&lane->lock);
-      end_locked(lane, job, rc);
-    }
-    lane->driven = 0;
-    if (lane->closing) {
-      (void)pthread_cond_broadcast(&lane->idle);
     }
   }
   (void)pthread_mutex_unlock(&lane->lock);
   return NULL;
 }
 
+/* A caller that drives the lane has run its own write. It does not go on with what has queued meanwhile: it
+ * has its answer, and those could take long. */
+static void leave(weir_pool *pool) {
+  weir__lane *lane = &pool->lane;
+  (void)pthread_mutex_lock(&lane->lock);
+  if (lane->queued || weir__checkpoint_due_locked(pool)) {
+    lane->handed = 1;
+    (void)pthread_cond_signal(&lane->wake);
+  } else {
+    give_up_locked(lane);
+  }
+  (void)pthread_mutex_unlock(&lane->lock);
+}
+
+/* ---- Synchronous callers ---- */
+
 static int refuse_locked(const weir_pool *pool, weir_error *err) {
-  const weir__lane *lane = &pool->lane;
-  if (lane->closing) {
+  if (pool->lane.closing) {
     return weir_fail(err, WEIR_CLOSED, "the pool is closed or closing");
   }
   if (pool->options.read_only) {
     return weir_fail(err, WEIR_READONLY, "'%s' was opened read-only", pool->path);
-  }
-  if (lane->queue.count >= pool->options.queue_max) {
-    return weir_fail(err, WEIR_BUSY, "%u writes wait already: write less at once, or raise queue_max",
-                     lane->queue.count);
   }
   return WEIR_OK;
 }
@@ -171,141 +287,204 @@ static int canceled(const weir__job *job) {
   return job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE);
 }
 
-/* Waits in the queue: WEIR_OK with the state LEADING or ENDED, or why it has given up. */
-static int wait_locked(weir_pool *pool, weir__job *job, uint64_t timeout_ns) {
+static void enqueue_locked(weir__lane *lane, weir__job *job) {
+  job->number = lane->submitted++;
+  job->bytes_before = lane->submitted_bytes;
+  lane->submitted_bytes += job->bytes;
+  lane->full += job->durability == WEIR_FULL_SYNC;
+  __atomic_store_n(&job->state, WEIR__JOB_QUEUED, __ATOMIC_RELAXED);
+  weir__jobs_push(&lane->queues[job->priority], job);
+  __atomic_store_n(&lane->queued, lane->queued + 1, __ATOMIC_RELAXED);
+}
+
+/* Waits until the queued job has ended, or its time is over. */
+static int await(weir_pool *pool, weir__job *job) {
   weir__lane *lane = &pool->lane;
-  if (timeout_ns == 0) {
-    return weir_fail(job->error, WEIR_BUSY, "another write is running");
-  }
-  if (pthread_cond_init(&job->wake, &pool->monotonic) != 0) {
-    return weir_fail(job->error, WEIR_NOMEM, "out of memory");
-  }
-  struct timespec until = weir__timespec(job->admit_ns);
-  int rc = WEIR_OK;
-  weir__jobs_push(&lane->queue, job);
-  lane->waiting++;
-  while (rc == WEIR_OK && job->state != WEIR__JOB_LEADING && job->state != WEIR__JOB_ENDED) {
-    if (job->state == WEIR__JOB_RUNNING) { /* on the lane's thread: it cannot be left any more */
-      (void)pthread_cond_wait(&job->wake, &lane->lock);
-      continue;
+  struct timespec until = weir__timespec(job->queued_ns + job->timeout_ns);
+  int woken = 0;
+  do {
+    woken = sem_clockwait(&job->wake, CLOCK_MONOTONIC, &until) == 0;
+  } while (!woken && errno == EINTR);
+  if (!woken) {
+    (void)pthread_mutex_lock(&lane->lock);
+    int queued = __atomic_load_n(&job->state, __ATOMIC_RELAXED) == WEIR__JOB_QUEUED;
+    if (queued) {
+      leave_queue_locked(lane, job);
+      job->rc = weir_fail(job->error, WEIR_BUSY, "the write lane was not free in %llu ms: %u writes wait",
+                          (unsigned long long)(job->timeout_ns / WEIR__NS_PER_MS), lane->queued);
     }
-    int timeout = pthread_cond_timedwait(&job->wake, &lane->lock, &until);
-    if (job->state != WEIR__JOB_QUEUED) {
-      continue;
-    }
-    if (canceled(job)) {
-      rc = weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for the write lane");
-    } else if (timeout != 0) {
-      rc = weir_fail(job->error, WEIR_BUSY, "the write lane was not free in %llu ms: %u writes wait",
-                     (unsigned long long)(timeout_ns / WEIR__NS_PER_MS), lane->queue.count);
-    }
-    if (rc != WEIR_OK) {
-      weir__jobs_remove(&lane->queue, job);
+    (void)pthread_mutex_unlock(&lane->lock);
+    while (!queued && !woken) { /* a driver has it: it cannot be left any more */
+      woken = sem_wait(&job->wake) == 0;
     }
   }
-  (void)pthread_cond_destroy(&job->wake);
-  if (--lane->waiting == 0 && lane->closing) {
-    (void)pthread_cond_broadcast(&lane->idle);
-  }
+  (void)__atomic_load_n(&job->state, __ATOMIC_ACQUIRE); /* what the driver wrote before it */
+  int rc = job->rc;
+  (void)sem_destroy(&job->wake);
+  (void)__atomic_sub_fetch(&lane->waiting, 1, __ATOMIC_RELEASE); /* from here on the lane may be gone */
   return rc;
 }
 
-int weir__lane_write(weir_pool *pool, weir__job *job, uint64_t timeout_ns) {
+int weir__lane_write(weir_pool *pool, weir__job *job) {
   weir__lane *lane = &pool->lane;
-  job->admit_ns = weir__now_ns() + timeout_ns;
+  job->queued_ns = weir__now_ns();
   (void)pthread_mutex_lock(&lane->lock);
   int rc = refuse_locked(pool, job->error);
+  int leading = 0;
   if (rc == WEIR_OK && canceled(job)) {
     rc = weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
-  }
-  int leading = 0;
-  if (rc == WEIR_OK && !lane->driven) {
+  } else if (rc == WEIR_OK && (!lane->driven || (lane->looking && !lane->queued))) {
     lane->driven = 1;
+    __atomic_store_n(&lane->looking, 0, __ATOMIC_RELAXED);
     leading = 1;
+    lane->full_next = job->durability == WEIR_FULL_SYNC;
+    weir__histogram_add(&lane->wait_us, 0);
+  } else if (rc == WEIR_OK && job->timeout_ns == 0) {
+    rc = weir_fail(job->error, WEIR_BUSY, "another write is running");
+  } else if (rc == WEIR_OK && sem_init(&job->wake, 0, 0) != 0) {
+    rc = weir_fail(job->error, WEIR_NOMEM, "cannot make a semaphore: %s", strerror(errno));
   } else if (rc == WEIR_OK) {
-    rc = wait_locked(pool, job, timeout_ns);
-    leading = rc == WEIR_OK && job->state == WEIR__JOB_LEADING;
-    rc = rc == WEIR_OK ? job->rc : rc;
+    job->waits = 1;
+    lane->waits++;
+    (void)__atomic_add_fetch(&lane->waiting, 1, __ATOMIC_RELAXED);
+    enqueue_locked(lane, job);
   }
   (void)pthread_mutex_unlock(&lane->lock);
-  if (leading) {
-    rc = drive(pool, job);
-    (void)pthread_mutex_lock(&lane->lock);
-    leave_locked(lane);
-    (void)pthread_mutex_unlock(&lane->lock);
+  if (rc != WEIR_OK) {
+    return rc;
   }
-  return rc;
-}
-
-int weir__lane_submit(weir_pool *pool, weir__job *job) {
-  weir__lane *lane = &pool->lane;
-  (void)pthread_mutex_lock(&lane->lock);
-  int rc = refuse_locked(pool, job->error);
-  if (rc == WEIR_OK) {
-    weir__jobs_push(&lane->queue, job);
-    if (!lane->driven) {
-      lane->driven = 1;
-      lane->handed = 1;
-      (void)pthread_cond_signal(&lane->wake);
-    }
+  if (!leading) {
+    return await(pool, job);
   }
-  (void)pthread_mutex_unlock(&lane->lock);
-  return rc;
-}
-
-int weir__lane_remove(weir_pool *pool, weir__job *job) {
-  weir__lane *lane = &pool->lane;
-  (void)pthread_mutex_lock(&lane->lock);
-  int queued = job->state == WEIR__JOB_QUEUED;
-  if (queued) {
-    weir__jobs_remove(&lane->queue, job);
-    job->state = WEIR__JOB_NONE;
+  weir__jobs ended = {0};
+  if (drive(pool, job, &ended) == WEIR_FORKED) {
+    return WEIR_FORKED;
   }
-  (void)pthread_mutex_unlock(&lane->lock);
-  return queued;
+  leave(pool);
+  tell_all(&ended); /* the pool may be gone */
+  return job->rc;
 }
 
 void weir__lane_cancel(weir_pool *pool, const weir_token *token) {
   weir__lane *lane = &pool->lane;
+  weir__jobs canceled_jobs = {0};
   (void)pthread_mutex_lock(&lane->lock);
-  for (weir__job *job = lane->queue.head; job; job = job->next) {
-    if (job->token == token && !job->finish) {
-      (void)pthread_cond_signal(&job->wake);
+  for (int priority = WEIR_INTERACTIVE; priority <= WEIR_BULK; priority++) {
+    weir__job *next = NULL;
+    for (weir__job *job = lane->queues[priority].head; job; job = next) {
+      next = job->next;
+      if (job->token == token && !job->finish) {
+        leave_queue_locked(lane, job);
+        __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
+        weir__jobs_push(&canceled_jobs, job);
+      }
     }
   }
   (void)pthread_mutex_unlock(&lane->lock);
+  weir__job *job = NULL;
+  while ((job = weir__jobs_pop(&canceled_jobs)) != NULL) {
+    job->rc = weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for the write lane");
+    tell(job);
+  }
 }
 
-int weir__lane_start(weir_pool *pool, weir_error *err) {
+void weir__lane_await_commit(weir_pool *pool, uint64_t until_ns) {
   weir__lane *lane = &pool->lane;
-  int rc = WEIR_OK;
+  struct timespec until = weir__timespec(until_ns);
   (void)pthread_mutex_lock(&lane->lock);
-  if (!lane->started) {
-    int failed = weir__thread_start(&lane->thread, lane_main, pool);
-    if (failed) {
-      rc = weir_fail(err, WEIR_NOMEM, "cannot start a thread: %s", strerror(failed));
+  uint64_t commits = lane->commits;
+  lane->awaiting++;
+  while (lane->commits == commits && !lane->closing &&
+         pthread_cond_timedwait(&lane->committed, &lane->lock, &until) == 0) {
+  }
+  lane->awaiting--;
+  (void)pthread_mutex_unlock(&lane->lock);
+}
+
+/* ---- Asynchronous callers ---- */
+
+/* Is there no room for the job, which is queued or about to be? What has left the queue since counts as what
+ * was before it. */
+static int over_locked(const weir_pool *pool, uint64_t number, uint64_t bytes_before) {
+  const weir__lane *lane = &pool->lane;
+  return (int64_t)(number - lane->left) >= (int64_t)pool->options.queue_max ||
+         (int64_t)(bytes_before - lane->left_bytes) > (int64_t)pool->options.queue_kib * 1024;
+}
+
+int weir__lane_submit(weir_pool *pool, weir__job *job, int *over) {
+  weir__lane *lane = &pool->lane;
+  job->queued_ns = weir__now_ns();
+  (void)pthread_mutex_lock(&lane->lock);
+  int rc = refuse_locked(pool, job->error);
+  if (rc == WEIR_OK) {
+    enqueue_locked(lane, job);
+    *over = over_locked(pool, job->number, job->bytes_before);
+    if (!lane->driven) {
+      lane->driven = 1;
+      lane->handed = 1;
+      (void)pthread_cond_signal(&lane->wake);
     } else {
-      lane->started = 1;
+      lane->waits++;
     }
   }
   (void)pthread_mutex_unlock(&lane->lock);
   return rc;
 }
 
+static int remove_queued(weir_pool *pool, weir__job *job, int only_over) {
+  weir__lane *lane = &pool->lane;
+  (void)pthread_mutex_lock(&lane->lock);
+  int removed = __atomic_load_n(&job->state, __ATOMIC_RELAXED) == WEIR__JOB_QUEUED &&
+                (!only_over || over_locked(pool, job->number, job->bytes_before));
+  if (removed) {
+    leave_queue_locked(lane, job);
+    __atomic_store_n(&job->state, WEIR__JOB_NONE, __ATOMIC_RELAXED);
+  }
+  (void)pthread_mutex_unlock(&lane->lock);
+  return removed;
+}
+
+int weir__lane_remove(weir_pool *pool, weir__job *job) {
+  return remove_queued(pool, job, 0);
+}
+
+int weir__lane_expire(weir_pool *pool, weir__job *job) {
+  return remove_queued(pool, job, 1);
+}
+
+/* ---- The lane's thread, and closing ---- */
+
+int weir__lane_start(weir_pool *pool, weir_error *err) {
+  weir__lane *lane = &pool->lane;
+  int failed = weir__thread_start(&lane->thread, lane_main, pool);
+  lane->started = !failed;
+  return failed ? weir_fail(err, WEIR_NOMEM, "cannot start a thread: %s", strerror(failed)) : WEIR_OK;
+}
+
 int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns) {
   weir__lane *lane = &pool->lane;
-  struct timespec until = weir__timespec(deadline_ns);
   (void)pthread_mutex_lock(&lane->lock);
   lane->closing = 1;
-  int timeout = 0;
-  while ((lane->driven || lane->waiting) && timeout == 0) { /* waiting: they still use the lock */
-    timeout = pthread_cond_timedwait(&lane->idle, &lane->lock, &until);
+  (void)pthread_cond_broadcast(&lane->committed);
+  uint64_t now = 0;
+  /* waiting: those who wait leave without the lock, so it is looked for */
+  while ((lane->driven || lane->awaiting || __atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE)) &&
+         (now = weir__now_ns()) < deadline_ns) {
+    uint64_t look = now + WEIR__NS_PER_MS;
+    struct timespec until = weir__timespec(look < deadline_ns ? look : deadline_ns);
+    (void)pthread_cond_timedwait(&lane->idle, &lane->lock, &until);
   }
   weir__job *job = NULL;
-  while (lane->driven && (job = weir__jobs_pop(&lane->queue)) != NULL) {
-    end_locked(lane, job, weir_fail(job->error, WEIR_CANCELED, "the pool was closed before the write began"));
+  while (lane->driven && (job = lane->queues[WEIR_INTERACTIVE].head ? lane->queues[WEIR_INTERACTIVE].head
+                                                                    : lane->queues[WEIR_BULK].head) != NULL) {
+    leave_queue_locked(lane, job);
+    __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
+    (void)pthread_mutex_unlock(&lane->lock);
+    job->rc = weir_fail(job->error, WEIR_CANCELED, "the pool was closed before the write began");
+    tell(job);
+    (void)pthread_mutex_lock(&lane->lock);
   }
-  int idle = !lane->driven && !lane->waiting;
+  int idle = !lane->driven && !lane->awaiting && !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
   (void)pthread_mutex_unlock(&lane->lock);
   return idle;
 }

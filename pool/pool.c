@@ -31,6 +31,10 @@ int weir__pool_check(const weir_pool *pool, weir_error *err) {
   return WEIR_OK;
 }
 
+const char *weir__vfs(const weir_pool *pool) {
+  return pool->options.exclusive ? "unix-excl" : NULL;
+}
+
 /* ---- Options ---- */
 
 static int default_to(int given, int otherwise) {
@@ -55,6 +59,17 @@ static int read_options(const weir_pool_options *given, weir_pool_options *out, 
   out->statements = out->statements ? out->statements : 64;
   out->queue_max = out->queue_max ? out->queue_max : 65536;
   out->checkpoint_pages = out->checkpoint_pages ? out->checkpoint_pages : 1000;
+  out->group_max = out->group_max ? out->group_max : 256;
+  out->group_kib = out->group_kib ? out->group_kib : 1024;
+  out->group_us = out->group_us ? out->group_us : 2000;
+  out->queue_kib = out->queue_kib ? out->queue_kib : 65536;
+  out->bulk_age_ms = default_to(out->bulk_age_ms, 100);
+  uint64_t limit = out->wal_limit_pages ? out->wal_limit_pages : (uint64_t)out->checkpoint_pages * 16;
+  out->wal_limit_pages = limit < INT32_MAX ? (unsigned)limit : INT32_MAX;
+  out->checkpoint_pause_ms = default_to(out->checkpoint_pause_ms, 20);
+  out->wal_keep_kib = out->wal_keep_kib ? out->wal_keep_kib : 16384;
+  out->reader_age_ms = default_to(out->reader_age_ms, 30000);
+  out->slow_ms = out->slow_ms ? out->slow_ms : 100;
   if (out->mode > WEIR_POOL || out->durability > WEIR_FULL_SYNC) {
     return weir_fail(err, WEIR_INVALID, "mode %d or durability %d is not one of weir/pool.h", (int)out->mode,
                      (int)out->durability);
@@ -62,8 +77,12 @@ static int read_options(const weir_pool_options *given, weir_pool_options *out, 
   if (out->readers > WEIR__READERS_MAX) {
     return weir_fail(err, WEIR_INVALID, "readers is %u: give 1 to %d", out->readers, WEIR__READERS_MAX);
   }
-  if (out->cache_kib < 0 || out->checkpoint_pages > INT32_MAX) {
-    return weir_fail(err, WEIR_INVALID, "cache_kib or checkpoint_pages is out of range");
+  if (out->cache_kib < 0 || out->checkpoint_pages > INT32_MAX ||
+      out->wal_limit_pages < out->checkpoint_pages || out->wal_keep_kib > INT32_MAX || out->bulk_age_ms < 0) {
+    return weir_fail(
+        err, WEIR_INVALID,
+        "cache_kib, checkpoint_pages, wal_limit_pages (not under checkpoint_pages), wal_keep_kib "
+        "or bulk_age_ms is out of range");
   }
   return WEIR_OK;
 }
@@ -92,7 +111,8 @@ static int examine(weir_pool *pool, weir_error *err) {
   }
   sqlite3 *probe = NULL;
   int access = pool->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  int opened = sqlite3_open_v2(pool->path, &probe, access | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE, NULL);
+  int flags = access | SQLITE_OPEN_URI | SQLITE_OPEN_EXRESCODE;
+  int opened = sqlite3_open_v2(pool->path, &probe, flags, weir__vfs(pool));
   rc = weir__sqlite_fail(err, probe, opened, pool->path);
   if (rc == WEIR_IO && probe && sqlite3_system_errno(probe) == ENOENT) {
     rc = weir_fail(err, WEIR_NOT_FOUND, "'%s' does not exist, or its directory does not", pool->path);
@@ -131,9 +151,11 @@ static int make_locks(weir_pool *pool) {
   failed |= pthread_condattr_setclock(&pool->monotonic, CLOCK_MONOTONIC);
   failed |= pthread_mutex_init(&pool->lock, NULL);
   failed |= pthread_cond_init(&pool->returned, &pool->monotonic);
+  failed |= pthread_cond_init(&pool->evicted_one, &pool->monotonic);
   failed |= pthread_mutex_init(&pool->lane.lock, NULL);
   failed |= pthread_cond_init(&pool->lane.wake, &pool->monotonic);
   failed |= pthread_cond_init(&pool->lane.idle, &pool->monotonic);
+  failed |= pthread_cond_init(&pool->lane.committed, &pool->monotonic);
   failed |= pthread_mutex_init(&pool->readers.lock, NULL);
   failed |= pthread_cond_init(&pool->readers.wake, &pool->monotonic);
   return failed; /* on Linux none of these allocates, so there is nothing to undo */
@@ -142,9 +164,11 @@ static int make_locks(weir_pool *pool) {
 static void destroy_locks(weir_pool *pool) {
   (void)pthread_cond_destroy(&pool->readers.wake);
   (void)pthread_mutex_destroy(&pool->readers.lock);
+  (void)pthread_cond_destroy(&pool->lane.committed);
   (void)pthread_cond_destroy(&pool->lane.idle);
   (void)pthread_cond_destroy(&pool->lane.wake);
   (void)pthread_mutex_destroy(&pool->lane.lock);
+  (void)pthread_cond_destroy(&pool->evicted_one);
   (void)pthread_cond_destroy(&pool->returned);
   (void)pthread_mutex_destroy(&pool->lock);
   (void)pthread_condattr_destroy(&pool->monotonic);
@@ -185,8 +209,15 @@ static int open_first(weir_pool *pool, weir_error *err) {
   if (rc != WEIR_OK) {
     return rc;
   }
+  slot->conn->slot = slot;
   pool->open = 1;
   rc = weir__sqlite_fail(err, slot->conn->db, weir__conn_run(slot->conn, slot->conn->touch), pool->path);
+  if (rc == WEIR_OK && !pool->memory && !pool->options.read_only) {
+    int page_size = 0;
+    rc = weir__conn_integer(slot->conn, "PRAGMA page_size", &page_size, err);
+    pool->lane.keep_pages = (int)((uint64_t)pool->options.wal_keep_kib * 1024 / (unsigned)(page_size + 24));
+    pool->lane.unsynced = 1; /* what was in the file before is not known to be on the disk */
+  }
   if (rc == WEIR_OK && pool->options.numbered && !pool->options.read_only) {
     rc = weir__conn_exec(slot->conn, "BEGIN IMMEDIATE;" CREATE_COMMIT_TABLE ";COMMIT", err);
   }
@@ -230,8 +261,8 @@ int weir_pool_open(weir_pool **out, const char *path, const weir_pool_options *o
       explain_readonly(pool, err);
     }
   }
-  if (rc == WEIR_OK && !pool->memory && !pool->options.read_only) {
-    rc = weir__lane_start(pool, err); /* for checkpoints */
+  if (rc == WEIR_OK && !pool->options.read_only) {
+    rc = weir__lane_start(pool, err);
   }
   if (rc != WEIR_OK) {
     for (unsigned i = 0; i < pool->slot_count; i++) {
@@ -376,9 +407,6 @@ int weir__pool_port_open(weir_pool *pool, weir_error *err) {
     return rc;
   }
   rc = weir__readers_start(pool, err);
-  if (rc == WEIR_OK && !pool->options.read_only) {
-    rc = weir__lane_start(pool, err);
-  }
   if (rc != WEIR_OK) {
     weir__pool_port_close(pool);
   }
@@ -401,38 +429,4 @@ weir_mode weir_pool_mode(const weir_pool *pool) {
 
 weir_txn *weir_pool_auto(weir_pool *pool) {
   return pool ? &pool->automatic : NULL;
-}
-
-int weir_pool_stats_get(weir_pool *pool, weir_pool_stats *out, size_t size) {
-  if (!pool || !out || size == 0 || size > sizeof(*out)) {
-    return WEIR_INVALID;
-  }
-  int rc = weir__pool_check(pool, NULL);
-  if (rc != WEIR_OK) {
-    return rc;
-  }
-  weir_pool_stats stats = {0};
-  (void)pthread_mutex_lock(&pool->lock);
-  int writer_open = pool->writer && pool->writer->conn;
-  int writing = pool->writer && pool->writer->leased;
-  stats.readers_open = pool->open - (unsigned)writer_open;
-  stats.readers_in_use = pool->in_use - (unsigned)writing;
-  stats.readers_waiting = pool->waiting;
-  stats.reads = pool->reads;
-  stats.read_waits = pool->read_waits;
-  stats.replaced = pool->replaced;
-  (void)pthread_mutex_unlock(&pool->lock);
-  const weir__lane *lane = &pool->lane;
-  (void)pthread_mutex_lock(&pool->lane.lock);
-  stats.writes_queued = lane->queue.count;
-  stats.commits = lane->commits;
-  stats.writes = lane->commits; /* one write a commit, until commits are shared */
-  stats.rollbacks = lane->rollbacks;
-  stats.busy = __atomic_load_n(&lane->busy, __ATOMIC_RELAXED);
-  stats.wal_pages = lane->wal_pages;
-  stats.checkpoints = lane->checkpoints;
-  stats.checkpoint_us = lane->checkpoint_us;
-  (void)pthread_mutex_unlock(&pool->lane.lock);
-  memcpy(out, &stats, size);
-  return WEIR_OK;
 }

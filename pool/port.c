@@ -209,6 +209,22 @@ static void arm(weir__port *port, uint64_t due_ns, uint64_t now_ns) {
   }
 }
 
+/* The earlier of two times, of which 0 is none. */
+static uint64_t earlier(uint64_t a, uint64_t b) {
+  return a == 0 || (b != 0 && b < a) ? b : a;
+}
+
+/* A write that found the queue full has waited long enough for room. */
+static void expire(weir__request *request) {
+  if (!request->withdrawn && weir__lane_expire(request->port->pool, &request->job)) {
+    request->withdrawn = 1;
+    request->job.rc =
+        weir_fail(request->job.error, WEIR_BUSY,
+                  "the queue of writes stayed full: write less at once, or raise queue_max or queue_kib");
+    weir__port_finish(&request->job);
+  }
+}
+
 /* Looks at every pending request, but at most once a millisecond, and only while one waits for its deadline.
  * Most requests end long before theirs, so nothing is kept sorted, or stopped, for their sake. */
 static void on_deadline(uv_timer_t *timer) {
@@ -218,12 +234,17 @@ static void on_deadline(uv_timer_t *timer) {
   uint64_t next = 0;
   port->armed_ns = 0;
   DL_FOREACH (port->pending, request) {
-    uint64_t due = request->job.deadline_ns;
-    if (due > now) {
-      next = next == 0 || due < next ? due : next;
-    } else if (due > 0) {
-      (void)weir__port_withdraw(request, WEIR_TIMEOUT, "the deadline passed while the request was queued");
+    if (request->admit_ns > 0 && request->admit_ns <= now) {
+      request->admit_ns = 0;
+      expire(request);
     }
+    uint64_t due = request->job.deadline_ns;
+    if (due > 0 && due <= now) {
+      (void)weir__port_withdraw(request, WEIR_TIMEOUT, "the deadline passed while the request was queued");
+    } else {
+      next = earlier(next, due);
+    }
+    next = earlier(next, request->admit_ns);
   }
   if (next > 0) {
     arm(port, next, now);
@@ -236,8 +257,9 @@ void weir__port_add(weir__port *port, weir__request *request, uint64_t now_ns) {
   if (port->pending_count++ == 0) {
     uv_ref((uv_handle_t *)&port->wake);
   }
-  if (request->job.deadline_ns > 0) {
-    arm(port, request->job.deadline_ns, now_ns);
+  uint64_t due = earlier(request->job.deadline_ns, request->admit_ns);
+  if (due > 0) {
+    arm(port, due, now_ns > 0 ? now_ns : weir__now_ns());
   }
 }
 

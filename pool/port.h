@@ -25,6 +25,7 @@ typedef struct weir__request {
   weir_work_fn work;           /* off the loop */
   weir_done_fn done;           /* on the loop */
   weir_token token;            /* of a read: ends it while it runs */
+  uint64_t admit_ns;           /* of a write that found the queue full: it must have room by then; else 0 */
   unsigned char writes;        /* 1: a write, the lane's; 0: a read, the readers' */
   unsigned char withdrawn;     /* 1: the loop thread took it out of its queue */
   unsigned char begun;         /* 1: a write's work was called. The worker's */

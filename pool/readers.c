@@ -224,6 +224,7 @@ int weir__readers_submit(weir_pool *pool, weir__job *job, int defer) {
                    readers->queue.count);
   } else {
     job->number = readers->submitted++;
+    job->state = WEIR__JOB_QUEUED;
     weir__jobs_push(&readers->queue, job);
     readers->cpu = sched_getcpu();
     if (!defer || !readers->watching) { /* a watcher takes it in time if nobody else does */

@@ -6,13 +6,10 @@
  */
 #include "internal.h"
 
-#define REV_SET "UPDATE weir_commit SET rev=?1"
-
 /* ---- Beginning and ending on a connection ---- */
 
-/* Resets every statement of the connection, also those that user code prepared by itself, and sees that
- * SQLite holds nothing any more. */
-static void clean(weir__conn *conn) {
+/* Also those statements that user code prepared by itself. */
+void weir__conn_clean(weir__conn *conn) {
   weir__statements_put_since(&conn->statements, NULL);
   if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
     for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(conn->db, stmt)) != NULL;) {
@@ -36,8 +33,7 @@ int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err) {
   return rc;
 }
 
-/* Makes the connection's transaction that of `job`. */
-static void enter(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
+void weir__txn_enter(weir__conn *conn, enum weir__kind kind, const weir__job *job) {
   weir_txn *txn = &conn->txn;
   txn->kind = kind;
   txn->slot = NULL;
@@ -49,13 +45,15 @@ static void enter(weir__conn *conn, enum weir__kind kind, const weir__job *job) 
 }
 
 int weir__begin_read(weir__conn *conn, const weir__job *job) {
-  enter(conn, WEIR__TXN_READ, job);
+  weir__txn_enter(conn, WEIR__TXN_READ, job);
+  __atomic_store_n(&conn->slot->label, job->label, __ATOMIC_RELAXED);
+  __atomic_store_n(&conn->slot->since_ns, weir__now_ns(), __ATOMIC_RELAXED);
   return weir__sqlite_fail(job->error, conn->db, weir__conn_run(conn, conn->begin_read), "beginning a read");
 }
 
 int weir__run_in_read(weir__conn *conn, const weir__job *job) {
   int rc = WEIR_OK;
-  enter(conn, WEIR__TXN_READ, job);
+  weir__txn_enter(conn, WEIR__TXN_READ, job);
   if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
     rc = weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
   } else if (job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
@@ -76,81 +74,9 @@ void weir__end_read(weir__conn *conn) {
   if (!sqlite3_get_autocommit(conn->db)) {
     (void)weir__conn_run(conn, conn->commit); /* judged by what it leaves */
   }
-  clean(conn);
-}
-
-/*
- * BEGIN IMMEDIATE, so that a transaction never has to upgrade: an upgrade fails at once when someone has
- * committed in between. Only other processes can hold the lock, and, for microseconds, a reader that found
- * the WAL's index torn and recovers it; SQLite's own busy handler would sleep at least a millisecond for
- * those, so the first tries follow each other quickly.
- */
-static int begin_immediate(weir__conn *conn, weir_error *err) {
-  int timeout_ms = conn->pool->options.busy_timeout_ms;
-  uint64_t deadline = 0;
-  uint64_t pause_ns = 20 * WEIR__NS_PER_US;
-  (void)sqlite3_busy_timeout(conn->db, 0); /* always SQLITE_OK */
-  int rc = SQLITE_OK;
-  while ((rc = weir__conn_run(conn, conn->begin_write)) != SQLITE_OK && (rc & 0xff) == SQLITE_BUSY) {
-    __atomic_add_fetch(&conn->pool->lane.busy, 1, __ATOMIC_RELAXED);
-    uint64_t now = weir__now_ns();
-    deadline = deadline ? deadline : now + (timeout_ms > 0 ? (uint64_t)timeout_ms : 0) * WEIR__NS_PER_MS;
-    if (now >= deadline) {
-      break;
-    }
-    struct timespec pause = weir__timespec(pause_ns);
-    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
-    pause_ns = pause_ns < 5 * WEIR__NS_PER_MS ? pause_ns * 2 : pause_ns;
-  }
-  (void)sqlite3_busy_timeout(conn->db, timeout_ms > 0 ? timeout_ms : 0);
-  return weir__sqlite_fail(err, conn->db, rc, "beginning a write");
-}
-
-/* Stores the transaction's number, if it asked for one, and commits. */
-static int commit(weir__conn *conn, weir_error *err) {
-  if (conn->txn.rev) {
-    sqlite3_stmt *stmt = NULL;
-    int rc = weir_txn_prepare(&conn->txn, (weir_text)WEIR_TEXT(REV_SET), &stmt, err);
-    if (rc == WEIR_OK) {
-      (void)sqlite3_bind_int64(stmt, 1, conn->txn.rev); /* cannot fail: index and type are right */
-      rc = weir_txn_check(&conn->txn, weir__conn_run(conn, stmt), err);
-      weir_txn_release(&conn->txn, stmt);
-    }
-    if (rc != WEIR_OK) {
-      return rc;
-    }
-  }
-  return weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->commit), "committing");
-}
-
-int weir__run_write(weir__conn *conn, weir__job *job) {
-  enter(conn, WEIR__TXN_WRITE, job);
-  int rc = begin_immediate(conn, job->error);
-  int begun = rc == WEIR_OK;
-  if (begun) {
-    rc = weir__call(job->fn, &conn->txn, job->data, job->error);
-    if (weir__pool_check(conn->pool, job->error) != WEIR_OK) {
-      return WEIR_FORKED; /* in a child that fn has forked: to commit, or roll back, is the parent's */
-    }
-    weir__statements_put_since(&conn->statements, NULL);
-    if (rc >= 0 &&
-        sqlite3_get_autocommit(conn->db)) { /* and no statement must run in autocommit by accident */
-      rc = weir_fail(job->error, WEIR_SQL,
-                     "SQLite rolled the transaction back after an error that the write ignored");
-    }
-  }
-  if (begun && rc >= 0) {
-    rc = commit(conn, job->error);
-  }
-  if (rc == WEIR_OK) {
-    job->rev = conn->txn.rev;
-  } else if (begun) {
-    conn->rollbacks++;
-    /* its cache may hold pages that the file does not; a database in memory has no other place than this */
-    conn->broken = rc == WEIR_INDETERMINATE && !conn->pool->memory;
-  }
-  clean(conn); /* rolls back what is not committed */
-  return rc;
+  weir__conn_clean(conn);
+  __atomic_store_n(&conn->slot->since_ns, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&conn->slot->label, NULL, __ATOMIC_RELAXED);
 }
 
 /* Runs `fn` within the write transaction `txn`, behind a savepoint. */

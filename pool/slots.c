@@ -13,6 +13,7 @@
  */
 #include <utlist.h>
 
+#include "evict.h"
 #include "internal.h"
 #include "registry.h"
 
@@ -101,6 +102,7 @@ static int open_leased(weir_pool *pool, weir__slot *slot, weir_error *err) {
     weir__slot_release(pool, slot);
     return rc;
   }
+  conn->slot = slot;
   (void)pthread_mutex_lock(&pool->lock);
   slot->conn = conn;
   pool->open++;
@@ -144,6 +146,7 @@ int weir__slot_acquire_writer(weir_pool *pool, weir__slot **out, weir_error *err
 }
 
 void weir__slot_release(weir_pool *pool, weir__slot *slot) {
+  weir__evict_wait(pool, slot);
   weir__conn *broken = slot->conn && slot->conn->broken ? slot->conn : NULL;
   if (broken) {
     (void)pthread_mutex_lock(&pool->lock);

@@ -7,6 +7,7 @@
 
 #include "internal.h"
 #include "lane.h"
+#include "trace.h"
 
 #define REV_GET "SELECT rev FROM weir_commit"
 
@@ -38,7 +39,16 @@ static int read_options(const weir_pool *pool, const weir_txn_options *given, we
     return weir_fail(err, WEIR_INVALID, "deadline_ms is %d: give 0 for none, or milliseconds",
                      out->deadline_ms);
   }
+  if (out->durability > WEIR_FULL_SYNC || out->priority > WEIR_BULK || out->min_rev < 0 ||
+      (out->min_rev > 0 && !pool->options.numbered)) {
+    return weir_fail(
+        err, WEIR_INVALID,
+        "durability %d, priority %d or min_rev %lld is out of range (min_rev: only with the pool's "
+        "option 'numbered')",
+        (int)out->durability, (int)out->priority, (long long)out->min_rev);
+  }
   out->timeout_ms = out->timeout_ms ? out->timeout_ms : pool->options.acquire_timeout_ms;
+  out->durability = out->durability ? out->durability : pool->options.durability;
   return WEIR_OK;
 }
 
@@ -67,6 +77,48 @@ static int admit(weir_pool *pool, const weir_txn_options *options, weir__job *jo
   return rc;
 }
 
+static void end(weir_pool *pool, weir__slot *slot) {
+  weir__end_read(slot->conn);
+  weir__slot_release(pool, slot);
+}
+
+/* How long to wait for a number before looking whether another process has brought it. */
+#define FOREIGN_NS (5u * WEIR__NS_PER_MS)
+
+/* Begins a read whose snapshot holds the commit that was asked for. */
+static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
+  uint64_t until = options->min_rev ? weir__now_ns() + wait_of(options) : 0;
+  for (;;) {
+    int64_t rev = 0;
+    int rc = admit(pool, options, job, out);
+    if (rc != WEIR_OK) {
+      return rc;
+    }
+    rc = weir__begin_read((*out)->conn, job);
+    if (rc == WEIR_OK && options->min_rev) {
+      rc = weir_txn_rev(&(*out)->conn->txn, &rev, job->error);
+    }
+    if (rc == WEIR_OK && rev >= options->min_rev) {
+      return WEIR_OK;
+    }
+    end(pool, *out);
+    if (rc != WEIR_OK) {
+      return rc;
+    }
+    uint64_t now = weir__now_ns();
+    if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
+      return weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for commit %lld",
+                       (long long)options->min_rev);
+    }
+    if (now >= until) {
+      return weir_fail(job->error, job->deadline_ns && now >= job->deadline_ns ? WEIR_TIMEOUT : WEIR_BUSY,
+                       "commit %lld has not been made, the last one is %lld", (long long)options->min_rev,
+                       (long long)rev);
+    }
+    weir__lane_await_commit(pool, now + FOREIGN_NS < until ? now + FOREIGN_NS : until);
+  }
+}
+
 int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options, weir_error *err) {
   weir_error ignored = WEIR_ERROR_INIT;
   err = err ? err : &ignored;
@@ -84,17 +136,18 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
     return rc;
   }
   weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
+  uint64_t called = in->pool->options.trace ? weir__now_ns() : 0;
   weir__slot *slot = NULL;
-  rc = admit(in->pool, &chosen, &job, &slot);
+  rc = begin(in->pool, &chosen, &job, &slot);
   if (rc != WEIR_OK) {
     return rc;
   }
-  rc = weir__begin_read(slot->conn, &job);
-  if (rc == WEIR_OK) {
-    rc = weir__run_in_read(slot->conn, &job);
+  uint64_t begun = called ? weir__now_ns() : 0;
+  rc = weir__run_in_read(slot->conn, &job);
+  end(in->pool, slot);
+  if (called) {
+    weir__trace_slow(in->pool, WEIR_TRACE_SLOW_READ, job.label, begun - called, weir__now_ns() - begun);
   }
-  weir__end_read(slot->conn);
-  weir__slot_release(in->pool, slot);
   return rc;
 }
 
@@ -117,8 +170,47 @@ int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options 
   if (rc != WEIR_OK) {
     return rc;
   }
-  weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
-  return weir__lane_write(in->pool, &job, nanoseconds(chosen.timeout_ms));
+  weir__job job = {.fn = fn,
+                   .data = data,
+                   .error = err,
+                   .label = chosen.label,
+                   .token = chosen.token,
+                   .timeout_ns = nanoseconds(chosen.timeout_ms),
+                   .durability = chosen.durability,
+                   .priority = chosen.priority,
+                   .bytes = chosen.bytes,
+                   .wants_ack = chosen.ack != NULL};
+  rc = weir__lane_write(in->pool, &job);
+  if (rc == WEIR_OK && chosen.ack) {
+    *chosen.ack = job.ack;
+  }
+  return rc;
+}
+
+int weir_flush(weir_pool *pool, const weir_txn_options *options, weir_error *err) {
+  weir_error ignored = WEIR_ERROR_INIT;
+  err = err ? err : &ignored;
+  if (!pool) {
+    return weir_fail(err, WEIR_INVALID, "the pool is NULL");
+  }
+  weir_txn_options chosen;
+  int rc = weir__pool_check(pool, err);
+  if (rc == WEIR_OK) {
+    rc = read_options(pool, options, &chosen, err);
+  }
+  if (rc == WEIR_OK && weir__slot_own(pool)) {
+    rc = weir_fail(err, WEIR_MISUSE, "a flush inside a transaction: end that first");
+  }
+  if (rc != WEIR_OK) {
+    return rc;
+  }
+  weir__job job = {.flush = 1,
+                   .error = err,
+                   .label = chosen.label,
+                   .token = chosen.token,
+                   .timeout_ns = nanoseconds(chosen.timeout_ms),
+                   .durability = WEIR_FULL_SYNC};
+  return weir__lane_write(pool, &job);
 }
 
 int weir_cancel(weir_pool *pool, weir_token *token) {
@@ -157,17 +249,14 @@ int weir_snapshot_begin(weir_pool *pool, weir_txn **out, const weir_txn_options 
   }
   weir__job job = {.error = err, .label = chosen.label, .token = chosen.token};
   weir__slot *slot = NULL;
-  rc = admit(pool, &chosen, &job, &slot);
+  rc = begin(pool, &chosen, &job, &slot);
   if (rc != WEIR_OK) {
     return rc;
   }
-  rc = weir__begin_read(slot->conn, &job);
-  if (rc == WEIR_OK) { /* BEGIN alone is lazy: the first read fixes the snapshot */
-    rc = weir_txn_check(&slot->conn->txn, weir__conn_run(slot->conn, slot->conn->touch), err);
-  }
+  /* BEGIN alone is lazy: the first read fixes the snapshot */
+  rc = weir_txn_check(&slot->conn->txn, weir__conn_run(slot->conn, slot->conn->touch), err);
   if (rc != WEIR_OK) {
-    weir__end_read(slot->conn);
-    weir__slot_release(pool, slot);
+    end(pool, slot);
     return rc;
   }
   slot->conn->txn.slot = slot;
@@ -187,8 +276,7 @@ int weir_snapshot_end(weir_txn *txn, weir_error *err) {
     weir__slot *slot = txn->slot;
     txn->slot = NULL;
     txn->conn->reads++;
-    weir__end_read(txn->conn);
-    weir__slot_release(txn->pool, slot);
+    end(txn->pool, slot);
   }
   return rc;
 }
@@ -210,6 +298,9 @@ static int check_live(const weir_txn *txn, weir_error *err) {
   }
   if (txn->kind == WEIR__TXN_NONE) {
     return weir_fail(err, WEIR_MISUSE, "the transaction has ended");
+  }
+  if (__atomic_load_n(&txn->conn->evicted, __ATOMIC_ACQUIRE)) {
+    return weir_fail(err, WEIR_TIMEOUT, "the read was ended: it was older than reader_age_ms and in the way");
   }
   if (sqlite3_get_autocommit(txn->conn->db)) {
     return weir_fail(err, WEIR_MISUSE,
@@ -337,21 +428,10 @@ int weir_txn_writes(const weir_txn *txn) {
   return txn && txn->kind == WEIR__TXN_WRITE;
 }
 
-int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err) {
-  if (!out) {
-    return weir_fail(err, WEIR_INVALID, "out is NULL");
-  }
-  *out = 0;
-  int rc = check_live(txn, err);
-  if (rc == WEIR_OK && !txn->pool->options.numbered) {
-    rc = weir_fail(err, WEIR_MISUSE, "the pool was not opened with the option 'numbered'");
-  }
-  if (rc != WEIR_OK || txn->rev) {
-    *out = rc == WEIR_OK ? txn->rev : 0;
-    return rc;
-  }
+/* The number of the last commit that the transaction sees. */
+static int read_rev(weir_txn *txn, int64_t *out, weir_error *err) {
   sqlite3_stmt *stmt = NULL;
-  rc = weir_txn_prepare(txn, (weir_text)WEIR_TEXT(REV_GET), &stmt, err);
+  int rc = weir_txn_prepare(txn, (weir_text)WEIR_TEXT(REV_GET), &stmt, err);
   if (rc != WEIR_OK) {
     return rc;
   }
@@ -364,8 +444,30 @@ int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err) {
     rc = weir_txn_check(txn, sqlite_code, err);
   }
   weir_txn_release(txn, stmt);
-  if (rc == WEIR_OK && txn->kind == WEIR__TXN_WRITE) {
-    txn->rev = ++*out;
+  return rc;
+}
+
+int weir__rev_known(weir_txn *txn, weir_error *err) {
+  return txn->conn->rev >= 0 ? WEIR_OK : read_rev(txn, &txn->conn->rev, err);
+}
+
+int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err) {
+  if (!out) {
+    return weir_fail(err, WEIR_INVALID, "out is NULL");
+  }
+  *out = 0;
+  int rc = check_live(txn, err);
+  if (rc == WEIR_OK && !txn->pool->options.numbered) {
+    rc = weir_fail(err, WEIR_MISUSE, "the pool was not opened with the option 'numbered'");
+  }
+  if (rc == WEIR_OK && txn->kind == WEIR__TXN_READ) {
+    rc = read_rev(txn, out, err);
+  } else if (rc == WEIR_OK) {
+    rc = txn->rev ? WEIR_OK : weir__rev_known(txn, err);
+    if (rc == WEIR_OK && !txn->rev) {
+      txn->rev = txn->conn->rev + 1;
+    }
+    *out = txn->rev;
   }
   return rc;
 }

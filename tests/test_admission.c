@@ -192,7 +192,6 @@ Test(admission, a_waiter_that_is_woken_for_nothing_sleeps_again_and_does_not_spi
   cr_assert(task_start_waiting(&waiting, pool, 1));
   cr_assert(task_start_queued(&queued, pool, 1));
   wake_for_nothing(&pool->waiters->wake, &pool->lock); /* both stay while the latches are closed */
-  wake_for_nothing(&pool->lane.queue.head->wake, &pool->lane.lock);
   latch_open(&reading);
   latch_open(&writing);
   cr_assert(eq(int, task_join(&reader), WEIR_OK));

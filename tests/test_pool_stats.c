@@ -111,7 +111,8 @@ Test(pool_stats, those_who_wait_are_counted_while_they_do_and_reads_also_after_i
     cr_assert(eq(int, task_join(&write) | task_join(&queued[0]) | task_join(&queued[1]), WEIR_OK));
     stats = stats_of(pool);
     cr_assert(eq(u32, stats.writes_queued, 0));
-    cr_assert(eq(u64, stats.commits, 3));
+    cr_assert(eq(u64, stats.writes, 3));
+    cr_assert(eq(u64, stats.write_waits, 2));
     cr_assert(eq(u64, stats.read_waits, 2));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }

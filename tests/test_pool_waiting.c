@@ -14,7 +14,7 @@ TestSuite(pool_waiting, .timeout = 60);
 static weir_pool *opened(int kind, int acquire_timeout_ms) {
   weir_pool *pool = NULL;
   weir_pool_options options = {
-      .size = sizeof options, .readers = 1, .acquire_timeout_ms = acquire_timeout_ms, .queue_max = 1};
+      .size = sizeof options, .readers = 1, .acquire_timeout_ms = acquire_timeout_ms};
   cr_assert(eq(int, pool_open(&pool, kind, &options), WEIR_OK));
   cr_assert(eq(int, sql_write(weir_pool_auto(pool), CREATE_T, NULL), WEIR_OK));
   return pool;
@@ -178,27 +178,6 @@ Test(pool_waiting, write_that_runs_is_never_cut) {
     cr_assert(eq(int, weir_write(weir_pool_auto(pool), canceled_write, &token, &options, &err), WEIR_OK),
               "%s", err.message);
     cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
-    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
-  }
-}
-
-Test(pool_waiting, full_queue_refuses_at_once) {
-  for (int kind = 0; kind < POOL_KINDS; kind++) {
-    weir_pool *pool = opened(kind, 100 * WEIR_TEST_WAIT_MS);
-    latch l = LATCH_INIT;
-    task owner = occupy(pool, 1, &l);
-    task queued = {
-        .in = weir_pool_auto(pool), .fn = exec_fn, .data = (void *)"INSERT INTO t VALUES(1, 1)", .write = 1};
-    weir_error err = WEIR_ERROR_INIT;
-    cr_assert(eq(int, task_start(&owner), 0));
-    cr_assert(latch_await(&l, 1));
-    cr_assert(eq(int, task_start(&queued), 0));
-    cr_assert(stats_await(pool, a_write_is_queued));
-    cr_assert(eq(int, attempt(pool, 1, NULL, &err), WEIR_BUSY));
-    cr_assert(ne(ptr, strstr(err.message, "queue_max"), NULL));
-    latch_open(&l);
-    cr_assert(eq(int, task_join(&owner), WEIR_OK));
-    cr_assert(eq(int, task_join(&queued), WEIR_OK));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }

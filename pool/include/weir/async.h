@@ -41,18 +41,25 @@ struct weir_async {
 
 /* A request, in memory of the caller's. Zero it (WEIR_REQ_INIT) before its first use. */
 struct weir_req {
-  void *data;            /* the caller's; the library does not touch it */
-  int timeout_ms;        /* deadline counted from submission; 0: none. Set before submitting. A write that
-                            has begun is never cut: its deadline holds while it is queued */
-  const char *label;     /* or NULL: static text that names the request in diagnostics */
-  weir_error error;      /* in `done`, when status < 0: the detail. Also when an open handle refuses a
-                            submission on the right thread, unless the request is pending */
-  uint64_t private_[32]; /* private */
+  void *data;        /* the caller's; the library does not touch it */
+  int timeout_ms;    /* deadline counted from submission; 0: none. Set before submitting. A write that
+                        has begun is never cut: its deadline holds while it is queued */
+  const char *label; /* or NULL: static text that names the request in diagnostics */
+  weir_durability durability; /* of a write; default: the pool's */
+  weir_priority priority;     /* of a write */
+  size_t bytes;               /* of a write: about what it will write, and holds in memory while it waits; for
+                                 queue_kib and group_kib */
+  int64_t min_rev;            /* of a read: as in weir_txn_options */
+  weir_ack ack;               /* in `done` of a write, when status is 0 */
+  weir_error error;           /* in `done`, when status < 0: the detail. Also when an open handle refuses a
+                                 submission on the right thread, unless the request is pending */
+  uint64_t private_[48];      /* private */
 };
 
 #define WEIR_REQ_INIT                                                                                        \
   {                                                                                                          \
-    NULL, 0, NULL, WEIR_ERROR_INIT, {                                                                        \
+    NULL, 0, NULL, WEIR_DURABILITY_DEFAULT, WEIR_INTERACTIVE, 0, 0, {0, WEIR_DURABILITY_DEFAULT, 0},         \
+        WEIR_ERROR_INIT, {                                                                                   \
       0                                                                                                      \
     }                                                                                                        \
   }
@@ -94,9 +101,19 @@ WEIR_API int weir_async_close(weir_async *handle, weir_async_close_fn callback);
  */
 WEIR_API int weir_read_async(weir_async *handle, weir_req *req, weir_work_fn work, weir_done_fn done);
 
-/* Submits `work` as one write transaction. Errors as weir_read_async, and WEIR_READONLY; `done` gets what
- * weir_write returns. */
+/*
+ * Submits `work` as one write transaction. `done` gets what weir_write returns.
+ *
+ * The queue is bounded by queue_max and queue_kib. A write that finds it full is taken, and waits for room
+ * as long as weir_write would (the pool's acquire_timeout_ms); then `done` gets WEIR_BUSY. So whoever
+ * submits more than the disk can take is held back by `done`, and hears of it.
+ *
+ * Errors as weir_read_async, but not WEIR_BUSY; and WEIR_READONLY.
+ */
 WEIR_API int weir_write_async(weir_async *handle, weir_req *req, weir_work_fn work, weir_done_fn done);
+
+/* Submits what weir_flush does. Errors as weir_write_async; `done` gets what weir_flush returns. */
+WEIR_API int weir_flush_async(weir_async *handle, weir_req *req, weir_done_fn done);
 
 /*
  * Cancels a pending request: one that is queued ends at once, a read that runs is interrupted, a write that

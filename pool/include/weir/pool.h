@@ -69,7 +69,7 @@ typedef enum weir_mode {
 
 /* What a commit survives. */
 typedef enum weir_durability {
-  WEIR_DURABILITY_DEFAULT = 0, /* WEIR_NORMAL */
+  WEIR_DURABILITY_DEFAULT = 0, /* of a pool: WEIR_NORMAL; of a write: its pool's */
   WEIR_NORMAL = 1,   /* synchronous=NORMAL: a commit survives a crash of the process; a power cut may
                         lose the latest commits, never their order, and never corrupts */
   WEIR_FULL_SYNC = 2 /* synchronous=FULL: a commit survives a power cut */
@@ -90,6 +90,31 @@ typedef struct weir_pool_hooks {
   void (*disconnect)(void *local, void *data);
 } weir_pool_hooks;
 
+/* What a weir_trace tells of. */
+typedef enum weir_trace_kind {
+  WEIR_TRACE_SLOW_READ = 1,   /* a read waited or ran for slow_ms */
+  WEIR_TRACE_SLOW_WRITE = 2,  /* a write waited or ran for slow_ms */
+  WEIR_TRACE_SLOW_COMMIT = 3, /* a COMMIT took slow_ms */
+  WEIR_TRACE_OLD_READER = 4,  /* a read is older than reader_age_ms and keeps the WAL from being used anew */
+  WEIR_TRACE_EVICTED = 5,     /* it was ended, see reader_evict */
+  WEIR_TRACE_WAL_LIMIT = 6,   /* the WAL has passed wal_limit_pages and cannot be emptied now */
+  WEIR_TRACE_SYNC_FAILED = 7, /* a sync failed: the writing connection is closed and opened again */
+  WEIR_TRACE_SYNC_HEALED = 8  /* after that, everything acknowledged is on the disk again */
+} weir_trace_kind;
+
+/* Something that happened, for weir_pool_options.trace. Valid during the call. */
+typedef struct weir_trace {
+  weir_trace_kind kind;
+  const char *label;  /* of the transaction, or NULL */
+  uint64_t waited_us; /* microseconds it waited to be admitted */
+  uint64_t ran_us;    /* microseconds its function ran; a commit's time; a reader's age */
+  uint64_t pages;     /* WAL_LIMIT, OLD_READER, EVICTED: pages in the WAL */
+} weir_trace;
+
+/* Receives trace events, on whichever thread has met them, with no lock held. It should be short, and must
+ * not use the pool. */
+typedef void (*weir_trace_fn)(const weir_trace *event, void *data);
+
 /* Options of weir_pool_open. Start from WEIR_POOL_OPTIONS_INIT; zero means the default. */
 typedef struct weir_pool_options {
   size_t size;                  /* sizeof(weir_pool_options), set by WEIR_POOL_OPTIONS_INIT */
@@ -102,17 +127,42 @@ typedef struct weir_pool_options {
   int close_timeout_ms;         /* weir_pool_close waits this long before it interrupts; default 5000 */
   int cache_kib;                /* page cache per connection in KiB; default 2048 */
   unsigned statements;          /* cached statements per connection; default 64 */
-  unsigned queue_max;           /* writes, and asynchronous reads, that may wait; default 65536 */
+  unsigned queue_max;           /* asynchronous writes, and reads, that may wait; default 65536 */
   unsigned checkpoint_pages;    /* WAL pages since the last checkpoint that start one; default 1000 */
   int numbered;                 /* 1: number write transactions, see weir_txn_rev */
   const weir_pool_hooks *hooks; /* or NULL. Not copied */
   void *data;                   /* handed to the hooks; see weir_pool_data */
+
+  /* Group commit: writes that wait while another one runs share its COMMIT, within these bounds. */
+  unsigned group_max; /* writes a COMMIT; default 256; 1: each has its own */
+  unsigned group_kib; /* KiB of their weir_txn_options.bytes in all; default 1024 */
+  unsigned group_us;  /* microseconds after its BEGIN from which no more join; default 2000 */
+  unsigned queue_kib; /* KiB of `bytes` in all that may wait, beside queue_max; default 65536 */
+  int bulk_age_ms;    /* with interactive writes all the time, one WEIR_BULK write runs in this time; default
+                         100 */
+
+  /* Checkpoints. */
+  unsigned wal_limit_pages; /* WAL pages from which the lane stops, for a moment, to empty the WAL; default
+                               16 times checkpoint_pages */
+  int checkpoint_pause_ms;  /* that moment: how long writes wait for readers then; default 20; negative: 0 */
+  unsigned wal_keep_kib;    /* the WAL file shrinks to this when it is idle (journal_size_limit); default
+                               16384 */
+  int reader_age_ms; /* a read older than this is traced while it is in the way of a checkpoint; default
+                        30000; negative: none is */
+  int reader_evict;  /* 1: such a read is ended with WEIR_TIMEOUT, a snapshot that rests too. Reader
+                        connections are then serialized, which costs a read some percent */
+
+  int exclusive;       /* 1: keep other processes out (SQLite's VFS unix-excl), which also saves a read and a
+                          write the file locks */
+  unsigned slow_ms;    /* what takes longer is traced; default 100 */
+  weir_trace_fn trace; /* or NULL */
+  void *trace_data;    /* handed to trace */
 } weir_pool_options;
 
 #define WEIR_POOL_OPTIONS_INIT                                                                               \
   {                                                                                                          \
     sizeof(weir_pool_options), WEIR_MODE_DEFAULT, WEIR_DURABILITY_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,     \
-        NULL, NULL                                                                                           \
+        NULL, NULL, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, NULL, NULL                                           \
   }
 
 /*
@@ -166,6 +216,19 @@ typedef struct weir_token {
   int canceled; /* private */
 } weir_token;
 
+/* Which of the writes that wait is next: the interactive ones in their order, then the bulk ones in theirs. A
+ * bulk write does not join a commit that interactive writes wait for, and does not wait for ever, see
+ * weir_pool_options.bulk_age_ms. */
+typedef enum weir_priority { WEIR_INTERACTIVE = 0, WEIR_BULK = 1 } weir_priority;
+
+/* What a write that was committed is told of its commit. */
+typedef struct weir_ack {
+  int64_t rev; /* of a numbered pool: reads from this number on see the write, see min_rev; else
+                  0 */
+  weir_durability durability; /* what the commit survives: at least what was asked for */
+  unsigned members;           /* writes that shared the commit, this one included */
+} weir_ack;
+
 /* Options of one transaction. Start from WEIR_TXN_OPTIONS_INIT; NULL or zero means the default. */
 typedef struct weir_txn_options {
   size_t size;       /* sizeof(weir_txn_options) */
@@ -173,10 +236,16 @@ typedef struct weir_txn_options {
   int deadline_ms;   /* for a read: from the call to its end; 0: none. A write that has begun is never cut */
   weir_token *token; /* or NULL */
   const char *label; /* or NULL: static text that names the transaction in diagnostics */
+  weir_durability durability; /* of a write; default: the pool's */
+  weir_priority priority;     /* of a write */
+  size_t bytes;               /* of a write: about what it will write, for group_kib */
+  int64_t min_rev; /* of a read, numbered pools: it sees the commit of this number, and waits for it as long
+                      as for admission; 0: none */
+  weir_ack *ack;   /* or NULL: receives the acknowledgement of a write that was committed */
 } weir_txn_options;
 
 #define WEIR_TXN_OPTIONS_INIT                                                                                \
-  { sizeof(weir_txn_options), 0, 0, NULL, NULL }
+  { sizeof(weir_txn_options), 0, 0, NULL, NULL, WEIR_DURABILITY_DEFAULT, WEIR_INTERACTIVE, 0, 0, NULL }
 
 /*
  * The work of a transaction. Return WEIR_OK to keep it, a negative code to end it without a trace; that code,
@@ -202,7 +271,12 @@ WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_
 
 /*
  * Runs `fn` as one write transaction and returns once it is committed, or has left no trace. Writes go one
- * after another through the pool's write lane.
+ * after another through the pool's write lane. Those that wait meanwhile share its next COMMIT: each behind
+ * a savepoint, so that one which fails is undone alone, and seen by the others as if it had never run. If
+ * SQLite ends the whole transaction for one of them, the others are run again.
+ *
+ * If the lane is idle `fn` runs on the calling thread; if not, it may be another's. What `fn` has stored
+ * elsewhere counts only once this has returned WEIR_OK.
  *
  * Inside a write transaction (`in`, or the calling thread's own) `fn` joins it behind a savepoint: if it
  * fails, its own changes are undone and the outer function decides. Inside a read: WEIR_MISUSE, at once.
@@ -211,9 +285,23 @@ WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_
  * (while it waited), WEIR_CONSTRAINT, WEIR_FULL, WEIR_IO, WEIR_INDETERMINATE (a sync failed), WEIR_READONLY,
  * WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM, WEIR_CORRUPT, WEIR_SQL (SQLite rolled the
  * transaction back after an error that `fn` ignored), WEIR_CONFLICT (the schema changed under it).
+ *
+ * After WEIR_INDETERMINATE the write may be there or not, also after a power cut that follows; nothing else
+ * is acknowledged before the connection was opened anew and the WAL was copied and synced.
  */
 WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
                         weir_error *err);
+
+/*
+ * Makes every write acknowledged so far survive a power cut, whatever durability it had, and returns once it
+ * does: one sync of the WAL. It takes its turn in the write lane; of `options` it looks at timeout_ms, token
+ * and label. Any thread, but not inside a transaction of the pool (WEIR_MISUSE). Nothing to do for a database
+ * in memory.
+ *
+ * Errors: WEIR_BUSY, WEIR_CANCELED, WEIR_INDETERMINATE (the sync failed), WEIR_READONLY, WEIR_MISUSE,
+ * WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM.
+ */
+WEIR_API int weir_flush(weir_pool *pool, const weir_txn_options *options, weir_error *err);
 
 /*
  * Begins a read snapshot that lasts until weir_snapshot_end, and returns it in *out. It holds one reader
@@ -283,15 +371,25 @@ WEIR_API int weir_txn_writes(const weir_txn *txn);
 
 /*
  * The number (rev) of this write transaction, for pools opened with `numbered`. Numbers are given to write
- * transactions that ask for one, in commit order, without gaps, and are kept in the one-row table weir_commit
- * of the file, so that several processes agree. The first call in a transaction assigns it. In a read
- * transaction: the number of the last commit in the snapshot.
+ * transactions that ask for one, here or by asking for an acknowledgement of a change; in commit order,
+ * without gaps. They are kept in the one-row table weir_commit of the file, so that several processes agree.
+ * The first call in a transaction assigns it. In a read transaction: the number of the last commit in the
+ * snapshot.
  *
  * Errors: WEIR_MISUSE (pool not numbered, or weir_pool_auto()), WEIR_IO, WEIR_CORRUPT.
  */
 WEIR_API int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err);
 
 /* ---- Watching ---- */
+
+/*
+ * A histogram: buckets[i] counts the values v with 2^i <= v < 2^(i+1), the first one also 0, the last one
+ * all that are larger.
+ */
+#define WEIR_HISTOGRAM_SIZE 24
+typedef struct weir_histogram {
+  uint64_t buckets[WEIR_HISTOGRAM_SIZE];
+} weir_histogram;
 
 /* Counters of a pool. All are totals since it was opened, but for those marked "now". */
 typedef struct weir_pool_stats {
@@ -303,12 +401,28 @@ typedef struct weir_pool_stats {
   uint64_t read_waits;      /* of these, had to wait */
   uint64_t commits;         /* COMMITs that succeeded */
   uint64_t writes;          /* write functions whose transaction was committed */
-  uint64_t rollbacks;       /* write transactions rolled back */
+  uint64_t rollbacks;       /* write functions whose transaction was not */
   uint64_t busy;          /* SQLITE_BUSY seen at BEGIN (another process, or a reader recovering the index) */
   uint64_t replaced;      /* connections closed because they could not be cleaned */
   uint64_t wal_pages;     /* now: pages in the WAL after the last commit here */
   uint64_t checkpoints;   /* checkpoints run */
   uint64_t checkpoint_us; /* microseconds spent in them */
+
+  uint64_t writes_queued_bytes;    /* now: their `bytes` */
+  uint64_t write_waits;            /* writes that had to wait for the lane */
+  uint64_t reruns;                 /* write functions run again because another one ended their transaction */
+  uint64_t foreign_commits;        /* times that another process was found to have committed between two
+                                      transactions of the lane */
+  uint64_t oldest_reader_us;       /* now: age of the oldest read transaction in microseconds; 0: none */
+  const char *oldest_reader_label; /* now: its label, or NULL */
+  uint64_t old_readers;            /* reads found in the way of a checkpoint past reader_age_ms */
+  uint64_t evicted;                /* of these, ended */
+  uint64_t wal_limits;             /* times that the lane stopped because of wal_limit_pages */
+  uint64_t wal_emptied;            /* of these, and of idle moments: the WAL was emptied */
+  uint64_t sync_failures;          /* COMMITs and flushes whose sync failed */
+  weir_histogram members;          /* writes a COMMIT */
+  weir_histogram write_wait_us;    /* microseconds from the call or submission of a write to its beginning */
+  weir_histogram commit_us;        /* microseconds a COMMIT */
 } weir_pool_stats;
 
 /* Fills *out. `size` is sizeof(weir_pool_stats). Cheap; any thread. Errors: WEIR_INVALID, WEIR_FORKED. */

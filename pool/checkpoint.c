@@ -1,0 +1,215 @@
+/*
+ * Checkpoints, syncs of the WAL, and healing after a failed one; see checkpoint.h.
+ *
+ * Invariant: `unsynced` is 0 only if everything that was acknowledged is on the disk, in the WAL or in the
+ * database file. `unhealed` is 1 from a failed sync to the next complete checkpoint.
+ */
+#include "checkpoint.h"
+
+#include "evict.h"
+#include "trace.h"
+
+/* While writes wait, checkpoints come so much later. */
+#define BUSY_FACTOR 4
+
+/* After the lane was stopped in vain, commits go on for at least so many times as long. */
+#define LIMIT_PAUSES 10u
+
+/* WEIR_TRACE_WAL_LIMIT comes once in this time. */
+#define LIMIT_TRACE_NS WEIR__NS_PER_S
+
+/* ---- When ---- */
+
+void weir__checkpoint_note_locked(weir_pool *pool, int wal_pages) {
+  weir__lane *lane = &pool->lane;
+  if (wal_pages == lane->wal_pages) {
+    return;
+  }
+  if (wal_pages < lane->wal_pages) { /* the WAL began anew; SQLite has cut the file to journal_size_limit */
+    lane->checkpoint_mark = 0;
+    lane->wal_peak = lane->wal_peak < lane->keep_pages ? lane->wal_peak : lane->keep_pages;
+  }
+  lane->wal_pages = wal_pages;
+  lane->wal_peak = lane->wal_peak > wal_pages ? lane->wal_peak : wal_pages;
+  lane->trim_hopeless = 0;
+}
+
+static int over_limit_locked(const weir_pool *pool) {
+  return pool->lane.wal_pages >= (int)pool->options.wal_limit_pages &&
+         weir__now_ns() >= pool->lane.limit_retry_ns;
+}
+
+int weir__checkpoint_due_locked(weir_pool *pool) {
+  weir__lane *lane = &pool->lane;
+  if (pool->memory || !lane->started) {
+    return 0;
+  }
+  int64_t grown = lane->wal_pages - lane->checkpoint_mark;
+  int64_t soft = pool->options.checkpoint_pages;
+  return lane->queued ? grown >= BUSY_FACTOR * soft || over_limit_locked(pool)
+                      : grown >= soft || lane->trim_due || over_limit_locked(pool);
+}
+
+int weir__trim_wanted_locked(const weir_pool *pool) {
+  const weir__lane *lane = &pool->lane;
+  return !pool->memory && lane->wal_peak > lane->keep_pages && !lane->trim_hopeless && !lane->stop;
+}
+
+/* ---- How ---- */
+
+static int acquire(weir_pool *pool, weir__slot **out) {
+  weir_error ignored = WEIR_ERROR_INIT;
+  weir__admission how = {.timeout_ns = WEIR__NS_PER_S, .draining = 1, .writes = 1};
+  return pool->writer ? weir__slot_acquire_writer(pool, out, &ignored)
+                      : weir__slot_acquire(pool, &how, out, &ignored);
+}
+
+/* Runs a checkpoint that waits for readers so long at most. Returns SQLite's code; *all: nothing is left that
+ * only the WAL has. */
+static int run(weir__conn *conn, int kind, int wait_ms, int *pages, int *all) {
+  int busy_ms = conn->pool->options.busy_timeout_ms;
+  int copied = -1;
+  *pages = -1;
+  (void)sqlite3_busy_timeout(conn->db, wait_ms > 0 ? wait_ms : 0); /* always SQLITE_OK */
+  int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, kind, pages, &copied);
+  (void)sqlite3_busy_timeout(conn->db, busy_ms > 0 ? busy_ms : 0);
+  *all = rc == SQLITE_OK && *pages >= 0 && copied == *pages;
+  conn->version_known = 0; /* SQLite may have looked at what others did meanwhile */
+  conn->rev = -1;
+  if (*all) {
+    conn->pool->lane.unsynced = 0;
+  }
+  return rc;
+}
+
+void weir__checkpoint(weir_pool *pool) {
+  weir__lane *lane = &pool->lane;
+  (void)pthread_mutex_lock(&lane->lock);
+  int limit = over_limit_locked(pool);
+  int trim = lane->trim_due && !lane->queued;
+  int known = lane->wal_pages;
+  lane->trim_due = 0;
+  (void)pthread_mutex_unlock(&lane->lock);
+
+  weir__slot *slot = NULL;
+  int kind = limit || trim ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+  int wait_ms = limit ? pool->options.checkpoint_pause_ms : 0;
+  uint64_t before = weir__now_ns();
+  int rc = SQLITE_BUSY;
+  int pages = -1;
+  int all = 0;
+  if (acquire(pool, &slot) == WEIR_OK) {
+    /* Busy or failed: what was not copied stays in the WAL, and the next one tries again. */
+    rc = run(slot->conn, kind, wait_ms, &pages, &all);
+    if (!all && weir__evict_old(pool, known) > 0) {
+      rc = run(slot->conn, kind, wait_ms, &pages, &all);
+    }
+    weir__slot_release(pool, slot);
+  }
+  uint64_t now = weir__now_ns();
+  int emptied = kind == SQLITE_CHECKPOINT_TRUNCATE && rc == SQLITE_OK;
+
+  (void)pthread_mutex_lock(&lane->lock);
+  lane->checkpoints++;
+  lane->checkpoint_us += (now - before) / WEIR__NS_PER_US;
+  lane->checkpoint_mark = emptied ? 0 : lane->wal_pages;
+  int trace = 0;
+  if (emptied) {
+    lane->wal_pages = 0;
+    lane->wal_peak = 0;
+    lane->wal_emptied++;
+  } else {
+    lane->trim_hopeless |= trim;
+    lane->limit_retry_ns = limit ? now + LIMIT_PAUSES * (now - before) : lane->limit_retry_ns;
+    trace = limit && now - lane->limit_traced_ns >= LIMIT_TRACE_NS;
+    lane->limit_traced_ns = trace ? now : lane->limit_traced_ns;
+  }
+  lane->wal_limits += (unsigned)limit;
+  (void)pthread_mutex_unlock(&lane->lock);
+  if (trace && pool->options.trace) {
+    weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_WAL_LIMIT,
+                                    .ran_us = (now - before) / WEIR__NS_PER_US,
+                                    .pages = (uint64_t)known});
+  }
+}
+
+/* ---- Durability ---- */
+
+int weir__wal_sync(weir__conn *conn, weir_error *err) {
+  sqlite3_file *wal = NULL;
+  if (conn->pool->memory) {
+    return WEIR_OK;
+  }
+  int rc = sqlite3_file_control(conn->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, (void *)&wal);
+  if (rc == SQLITE_OK && wal && wal->pMethods) {
+    rc = wal->pMethods->xSync(wal, SQLITE_SYNC_NORMAL);
+  }
+  if (rc == SQLITE_OK) {
+    conn->pool->lane.unsynced = 0;
+    return WEIR_OK;
+  }
+  (void)weir_fail(err, WEIR_INDETERMINATE, "'%s': the WAL could not be synced: %s", conn->pool->path,
+                  sqlite3_errstr(rc));
+  if (err) {
+    err->sqlite_code = rc;
+  }
+  return WEIR_INDETERMINATE;
+}
+
+void weir__sync_failed(weir__conn *conn) {
+  weir_pool *pool = conn->pool;
+  conn->broken = 1; /* its cache may hold pages that the file does not */
+  pool->lane.unhealed = 1;
+  pool->lane.unsynced = 1;
+  (void)pthread_mutex_lock(&pool->lane.lock);
+  pool->lane.sync_failures++;
+  (void)pthread_mutex_unlock(&pool->lane.lock);
+  if (pool->options.trace) {
+    weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_FAILED});
+  }
+}
+
+int weir__wal_heal(weir__conn *conn, const weir__job *job) {
+  weir_pool *pool = conn->pool;
+  int pages = 0;
+  int all = 0;
+  int rc = run(conn, SQLITE_CHECKPOINT_TRUNCATE, pool->options.checkpoint_pause_ms, &pages, &all);
+  if (rc == SQLITE_OK) {
+    pool->lane.unhealed = 0;
+    pool->lane.unsynced = 0;
+    if (pool->options.trace) {
+      weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_HEALED});
+    }
+    return WEIR_OK;
+  }
+  if ((rc & 0xff) != SQLITE_BUSY) {
+    (void)weir_fail(job->error, WEIR_IO,
+                    "a sync of '%s' has failed, and so does copying the WAL, which must come before further "
+                    "writes: %s",
+                    pool->path, sqlite3_errmsg(conn->db));
+    job->error->sqlite_code = rc;
+    return WEIR_IO;
+  }
+  if (job->durability == WEIR_FULL_SYNC) {
+    return weir_fail(
+        job->error, WEIR_IO,
+        "a sync of '%s' has failed, so nothing can be made durable until the WAL has been copied: "
+        "end the reads that are in the way",
+        pool->path);
+  }
+  return WEIR_OK;
+}
+
+int weir__wal_flush(weir__conn *conn, const weir__job *job) {
+  int rc = WEIR_OK;
+  if (conn->pool->lane.unhealed) {
+    rc = weir__wal_heal(conn, job);
+  }
+  if (rc == WEIR_OK && conn->pool->lane.unsynced) {
+    rc = weir__wal_sync(conn, job->error);
+    if (rc != WEIR_OK) {
+      weir__sync_failed(conn);
+    }
+  }
+  return rc;
+}
