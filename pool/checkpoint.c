@@ -64,22 +64,96 @@ static int acquire(weir_pool *pool, weir__slot **out) {
                       : weir__slot_acquire(pool, &how, out, &ignored);
 }
 
-/* Runs a checkpoint that waits for readers so long at most. Returns SQLite's code; *all: nothing is left that
- * only the WAL has. */
-static int run(weir__conn *conn, int kind, int wait_ms, int *pages, int *all) {
-  int busy_ms = conn->pool->options.busy_timeout_ms;
-  int copied = -1;
-  *pages = -1;
-  (void)sqlite3_busy_timeout(conn->db, wait_ms > 0 ? wait_ms : 0); /* always SQLITE_OK */
-  int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, kind, pages, &copied);
-  (void)sqlite3_busy_timeout(conn->db, busy_ms > 0 ? busy_ms : 0);
-  *all = rc == SQLITE_OK && *pages >= 0 && copied == *pages;
-  conn->version_known = 0; /* SQLite may have looked at what others did meanwhile */
+/* How long the checkpoint waits for another process that is committing. */
+#define GUARD_NS (5u * WEIR__NS_PER_MS)
+
+/*
+ * Commits of this process cannot meet a checkpoint, since both are the lane's. Another process must be kept
+ * from committing too: SQLite before 3.51.3 loses pages if the WAL is begun anew while a passive checkpoint
+ * is about to begin. Only who holds the lock for writing can do that, so a second connection holds it
+ * meanwhile. 1 if it does, or nobody else can come.
+ */
+static int lock_out(weir_pool *pool) {
+  weir__lane *lane = &pool->lane;
+  if (pool->options.exclusive) {
+    return 1;
+  }
+  if (!lane->guard) {
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    if (sqlite3_open_v2(pool->path, &lane->guard, flags, weir__vfs(pool)) != SQLITE_OK ||
+        sqlite3_wal_autocheckpoint(lane->guard, 0) != SQLITE_OK) {
+      (void)sqlite3_close(lane->guard);
+      lane->guard = NULL;
+      return 0;
+    }
+  }
+  uint64_t until = weir__now_ns() + GUARD_NS;
+  int rc = SQLITE_OK;
+  while ((rc = sqlite3_exec(lane->guard, "BEGIN IMMEDIATE", NULL, NULL, NULL)) == SQLITE_BUSY &&
+         weir__now_ns() < until) {
+    struct timespec pause = weir__timespec(100 * WEIR__NS_PER_US);
+    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+  }
+  return rc == SQLITE_OK;
+}
+
+static void let_in(weir_pool *pool) {
+  if (pool->lane.guard && !sqlite3_get_autocommit(pool->lane.guard)) {
+    (void)sqlite3_exec(pool->lane.guard, "ROLLBACK", NULL, NULL, NULL); /* it has written nothing */
+  }
+}
+
+typedef struct patience {
+  sqlite3 *db;
+  uint64_t until_ns;
+} patience;
+
+/* The busy handler of a checkpoint that takes the lock for writing by itself. One that does not get it would
+ * go on as a passive one, which is what must not be; interrupted, it ends and has changed nothing. */
+static int wait_or_interrupt(void *data, int count) {
+  const patience *p = data;
+  (void)count;
+  if (weir__now_ns() >= p->until_ns) {
+    sqlite3_interrupt(p->db);
+    return 0;
+  }
+  struct timespec pause = weir__timespec(100 * WEIR__NS_PER_US);
+  (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+  return 1;
+}
+
+/* SQLite may have looked at what others did meanwhile. */
+static void done(weir__conn *conn, int all) {
+  conn->version_known = 0;
   conn->rev = -1;
-  if (*all) {
+  if (all) {
     conn->pool->lane.unsynced = 0;
   }
-  return rc;
+}
+
+/* Copies what no reader is in the way of. 1: nothing is left that only the WAL has. */
+static int copy(weir__conn *conn) {
+  int pages = -1;
+  int copied = -1;
+  int rc = SQLITE_BUSY;
+  if (lock_out(conn->pool)) { /* busy or failed: what was not copied stays in the WAL, for the next time */
+    rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
+  }
+  let_in(conn->pool);
+  int all = rc == SQLITE_OK && pages >= 0 && copied == pages;
+  done(conn, all);
+  return all;
+}
+
+/* Copies all, and empties the WAL, waiting for readers so long at most. Returns SQLite's code. */
+static int empty(weir__conn *conn, int wait_ms) {
+  patience p = {conn->db, weir__now_ns() + (uint64_t)(wait_ms > 0 ? wait_ms : 0) * WEIR__NS_PER_MS};
+  int busy_ms = conn->pool->options.busy_timeout_ms;
+  (void)sqlite3_busy_handler(conn->db, wait_or_interrupt, &p); /* always SQLITE_OK */
+  int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+  (void)sqlite3_busy_timeout(conn->db, busy_ms > 0 ? busy_ms : 0);
+  done(conn, rc == SQLITE_OK);
+  return (rc & 0xff) == SQLITE_INTERRUPT ? SQLITE_BUSY : rc;
 }
 
 void weir__checkpoint(weir_pool *pool) {
@@ -92,22 +166,19 @@ void weir__checkpoint(weir_pool *pool) {
   (void)pthread_mutex_unlock(&lane->lock);
 
   weir__slot *slot = NULL;
-  int kind = limit || trim ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
-  int wait_ms = limit ? pool->options.checkpoint_pause_ms : 0;
   uint64_t before = weir__now_ns();
-  int rc = SQLITE_BUSY;
-  int pages = -1;
-  int all = 0;
+  int emptied = 0;
   if (acquire(pool, &slot) == WEIR_OK) {
-    /* Busy or failed: what was not copied stays in the WAL, and the next one tries again. */
-    rc = run(slot->conn, kind, wait_ms, &pages, &all);
+    int all = copy(slot->conn);
     if (!all && weir__evict_old(pool, known) > 0) {
-      rc = run(slot->conn, kind, wait_ms, &pages, &all);
+      all = copy(slot->conn);
+    }
+    if (limit || (trim && all)) {
+      emptied = empty(slot->conn, limit ? pool->options.checkpoint_pause_ms : 0) == SQLITE_OK;
     }
     weir__slot_release(pool, slot);
   }
   uint64_t now = weir__now_ns();
-  int emptied = kind == SQLITE_CHECKPOINT_TRUNCATE && rc == SQLITE_OK;
 
   (void)pthread_mutex_lock(&lane->lock);
   lane->checkpoints++;
@@ -171,9 +242,7 @@ void weir__sync_failed(weir__conn *conn) {
 
 int weir__wal_heal(weir__conn *conn, const weir__job *job) {
   weir_pool *pool = conn->pool;
-  int pages = 0;
-  int all = 0;
-  int rc = run(conn, SQLITE_CHECKPOINT_TRUNCATE, pool->options.checkpoint_pause_ms, &pages, &all);
+  int rc = empty(conn, pool->options.checkpoint_pause_ms);
   if (rc == SQLITE_OK) {
     pool->lane.unhealed = 0;
     pool->lane.unsynced = 0;

@@ -212,9 +212,10 @@ typedef struct weir__lane {
   unsigned waiting; /* atomic: synchronous callers that wait, or are about to leave */
 
   /* The driver's own. */
-  int full_next; /* one that waits wants WEIR_FULL_SYNC */
-  int unsynced;  /* commits since the WAL was last synced */
-  int unhealed;  /* a sync has failed, and not everything was written anew since */
+  sqlite3 *guard; /* keeps other processes from writing during a checkpoint; NULL until the first one */
+  int full_next;  /* one that waits wants WEIR_FULL_SYNC */
+  int unsynced;   /* commits since the WAL was last synced */
+  int unhealed;   /* a sync has failed, and not everything was written anew since */
 } weir__lane;
 
 typedef struct weir__readers {

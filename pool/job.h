@@ -42,11 +42,11 @@ typedef struct weir__job {
   uint64_t bytes_before; /* of all that were queued before it */
   weir_durability durability;
   weir_priority priority;
-  unsigned char waits; /* 1: `wake` is there, and somebody waits for it */
+  unsigned char waits;     /* 1: `wake` is there, and somebody waits for it */
   unsigned char wants_ack; /* 1: `ack` is of interest */
-  unsigned char flush; /* 1: not a transaction, but a sync of the WAL */
-  unsigned char alone; /* 1: it has ended the transaction of a group: run again by itself */
-  weir_ack ack;        /* once ENDED with success */
+  unsigned char flush;     /* 1: not a transaction, but a sync of the WAL */
+  unsigned char alone;     /* 1: it has ended the transaction of a group: run again by itself */
+  weir_ack ack;            /* once ENDED with success */
 } weir__job;
 
 /* A FIFO of jobs. Whoever owns it guards it. */

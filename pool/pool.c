@@ -2,8 +2,9 @@
  * Opening and closing a pool, and its counters.
  *
  * Closing goes in one order: refuse new work; let work in progress end, up to a deadline; interrupt what
- * still reads; join the threads; close the readers; checkpoint; close the writing connection, last, so that
- * SQLite removes the WAL.
+ * still reads; join the threads; close the readers; close the writing connection, last, so that SQLite
+ * copies the WAL and removes it. (Only if no other process has the file open; and then under a lock that
+ * keeps others out, which a checkpoint of our own would not have.)
  */
 #include <errno.h>
 #include <signal.h>
@@ -331,10 +332,7 @@ static void close_connections(weir_pool *pool) {
       weir__conn_close(pool->slots[i].conn);
     }
   }
-  if (last->conn && !pool->memory && !pool->options.read_only) {
-    /* Best effort: busy means that another process reads; the WAL stays and is whole. */
-    (void)sqlite3_wal_checkpoint_v2(last->conn->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
-  }
+  (void)sqlite3_close(pool->lane.guard); /* has no statements */
   weir__conn_close(last->conn);
 }
 
