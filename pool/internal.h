@@ -181,28 +181,31 @@ typedef struct weir__lane {
   uint64_t submitted;   /* jobs queued so far */
   uint64_t left;        /* of these, have left the queue */
   uint64_t submitted_bytes, left_bytes;
-  uint64_t bulk_ns;  /* when the last bulk write was taken */
-  int driven;        /* some thread drives the lane */
-  int looking;       /* the lane's thread does, but is out of work: a caller may take over. Peeked at */
-  int handed;        /* the lane's thread has been given it, and has not taken it yet */
-  unsigned awaiting; /* threads that wait on `committed` */
-  int closing;       /* no new jobs */
-  int stop;          /* the lane's thread is to end */
-  int started;       /* the lane's thread exists */
+  uint64_t bulk_ns;      /* when the last bulk write was taken */
+  int driven;            /* some thread drives the lane */
+  int looking;           /* the lane's thread does, but is out of work: a caller may take over. Peeked at */
+  unsigned last_members; /* of the last commit */
+  int handed;            /* the lane's thread has been given it, and has not taken it yet */
+  unsigned awaiting;     /* threads that wait on `committed` */
+  int closing;           /* no new jobs */
+  int stop;              /* the lane's thread is to end */
+  int started;           /* the lane's thread exists */
   pthread_t thread;
   pthread_cond_t wake;      /* handed or stop */
   pthread_cond_t idle;      /* driven became 0 while closing */
   pthread_cond_t committed; /* somebody awaits a number, and a group was committed */
 
   /* Checkpoints (pool/checkpoint.c). */
-  int checkpoint_mark;      /* wal_pages at the last one */
-  int wal_pages;            /* pages in the WAL after the last commit */
-  int wal_peak;             /* so many pages the WAL's file has room for */
-  int keep_pages;           /* it is to shrink to so many */
-  int trim_due;             /* and now is a good time */
-  int trim_hopeless;        /* readers were in the way: not again before the next commit */
-  uint64_t limit_retry_ns;  /* when to stop the lane for wal_limit_pages again */
-  uint64_t limit_traced_ns; /* when that was traced */
+  uint64_t checkpoint_end_ns;  /* when the last one ended */
+  uint64_t checkpoint_took_ns; /* how long it took */
+  int checkpoint_mark;         /* wal_pages at the last one */
+  int wal_pages;               /* pages in the WAL after the last commit */
+  int wal_peak;                /* so many pages the WAL's file has room for */
+  int keep_pages;              /* it is to shrink to so many */
+  int trim_due;                /* and now is a good time */
+  int trim_hopeless;           /* readers were in the way: not again before the next commit */
+  uint64_t limit_retry_ns;     /* when to stop the lane for wal_limit_pages again */
+  uint64_t limit_traced_ns;    /* when that was traced */
 
   uint64_t commits, writes, rollbacks, reruns, waits, foreign, checkpoints, checkpoint_us, wal_limits,
       wal_emptied, sync_failures;

@@ -15,7 +15,7 @@
 #include "lane.h"
 #include "trace.h"
 
-/* How long the lane's thread looks for more before it sleeps: less than waking it costs. */
+/* How long the lane's thread looks for more without sleeping: less than waking it, or a commit, costs. */
 #define LOOK_NS (20u * WEIR__NS_PER_US)
 
 /* A lane that has committed nothing for so long is idle enough to shrink the WAL's file. */
@@ -110,6 +110,7 @@ static void count(weir_pool *pool, const weir__group *group, const weir__conn *c
     if (lane->awaiting) {
       (void)pthread_cond_broadcast(&lane->committed);
     }
+    lane->last_members = group->members;
   }
   weir__checkpoint_note_locked(pool, conn->wal_pages);
   (void)pthread_mutex_unlock(&lane->lock);
@@ -183,50 +184,59 @@ static void give_up_locked(weir__lane *lane) {
   }
 }
 
-/* Looks a moment for a job without sleeping. */
-static void look(weir__lane *lane) {
+/* Looks a moment, without sleeping, for so many jobs, or for a caller that takes over. */
+static void look(weir__lane *lane, unsigned wanted, int may_be_taken) {
   uint64_t until = weir__now_ns() + LOOK_NS;
-  while (!__atomic_load_n(&lane->queued, __ATOMIC_RELAXED) &&
-         __atomic_load_n(&lane->looking, __ATOMIC_RELAXED) && weir__now_ns() < until) {
+  while (__atomic_load_n(&lane->queued, __ATOMIC_RELAXED) < wanted &&
+         !(may_be_taken && !__atomic_load_n(&lane->looking, __ATOMIC_RELAXED)) && weir__now_ns() < until) {
     weir__relax();
   }
 }
 
-/* The lane's thread drives the lane until there is nothing to do, or a caller has taken it over. Called with
- * the lock held, and returns with it held. WEIR_FORKED as drive. */
+/*
+ * The lane's thread drives the lane until there is nothing to do, or a caller has taken it over. Called with
+ * the lock held, and returns with it held. WEIR_FORKED as drive.
+ *
+ * Between two commits it looks whether there is something to do: after a write that was alone, for the next
+ * one, and its caller may run that itself; after a commit that was shared, for as many as shared it, since
+ * those have just been told and come again, and a commit for each of them would cost more than the moment.
+ */
 static int serve_locked(weir_pool *pool) {
   weir__lane *lane = &pool->lane;
   weir__jobs ended = {0};
   int looked = 0;
   for (;;) {
+    int shared = lane->last_members > 1;
+    unsigned wanted = shared ? lane->last_members : 1;
     int due = weir__checkpoint_due_locked(pool);
-    weir__job *job = due ? NULL : take_locked(pool, NULL, weir__now_ns());
-    int idle = !due && !job;
-    if (idle && looked) {
+    int looks = !due && !looked && lane->queued < wanted;
+    weir__job *job = due || looks ? NULL : take_locked(pool, NULL, weir__now_ns());
+    if (!due && !looks && !job) {
       give_up_locked(lane);
       return WEIR_OK;
     }
-    __atomic_store_n(&lane->looking, idle, __ATOMIC_RELAXED);
+    int may_be_taken = looks && !shared;
+    __atomic_store_n(&lane->looking, may_be_taken, __ATOMIC_RELAXED);
     lane->full_next = lane->full > 0;
     (void)pthread_mutex_unlock(&lane->lock);
     tell_all(&ended);
     int rc = WEIR_OK;
     if (due) {
       weir__checkpoint(pool);
-    } else if (job) {
-      rc = drive(pool, job, &ended);
+    } else if (looks) {
+      look(lane, wanted, may_be_taken);
     } else {
-      look(lane);
+      rc = drive(pool, job, &ended);
     }
     if (rc != WEIR_OK) {
       return rc;
     }
     (void)pthread_mutex_lock(&lane->lock);
-    if (idle && !lane->looking) { /* a caller drives it now, or has handed it back */
+    if (may_be_taken && !lane->looking) { /* a caller drives it now, or has handed it back */
       return WEIR_OK;
     }
     __atomic_store_n(&lane->looking, 0, __ATOMIC_RELAXED);
-    looked = idle;
+    looked = looks;
   }
 }
 
