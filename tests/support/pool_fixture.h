@@ -98,6 +98,8 @@ int a_read_waits(const weir_pool_stats *stats);
  * process, or -1.
  */
 pid_t child_start(const char *const arguments[], int go);
+/* The same for another program of tests/children/. `reports`, unless it is -1, becomes its descriptor 4. */
+pid_t child_run(const char *name, const char *const arguments[], int go, int reports);
 /* Waits for it. Returns its exit status, or -1 if a signal ended it. */
 int child_wait(pid_t child);
 
