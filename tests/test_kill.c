@@ -1,7 +1,5 @@
 /* A process that writes is killed, again and again: what it had acknowledged is in the file, nothing of what
  * it had not is there in part, and the numbers go on without a gap. */
-#define _GNU_SOURCE /* pipe2 */
-#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -72,18 +70,15 @@ static void follow(struct killer *k, pid_t child, FILE *reports, const struct fa
 
 static void run_child(struct killer *k, const struct fate *fate) {
   char count[16], seed[32], writer[16];
-  int pipes[2], status = 0;
+  int status = 0;
   (void)snprintf(count, sizeof count, "%d", fate->ends ? ENDING_WRITES : 0);
   (void)snprintf(seed, sizeof seed, "%llu", (unsigned long long)(weir_test_next(&k->rng) >> 16));
   (void)snprintf(writer, sizeof writer, "%d", k->round * WRITERS);
   const char *arguments[] = {
       k->path, weir_test_below(&k->rng, 2) ? "pool" : "single", count, seed, writer, "close", "20", NULL};
-  cr_assert(eq(int, pipe2(pipes, O_CLOEXEC), 0));
-  pid_t child = child_run("append_child", arguments, -1, pipes[1]);
+  FILE *reports = NULL;
+  pid_t child = child_report("append_child", arguments, &reports);
   cr_assert(gt(int, (int)child, 0));
-  cr_assert(eq(int, close(pipes[1]), 0));
-  FILE *reports = fdopen(pipes[0], "r");
-  cr_assert(ne(ptr, reports, NULL));
   follow(k, child, reports, fate);
   (void)fclose(reports);
   cr_assert(eq(int, waitpid(child, &status, 0), child));

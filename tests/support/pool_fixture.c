@@ -173,7 +173,8 @@ int a_read_waits(const weir_pool_stats *stats) {
 
 /* ---- Processes ---- */
 
-pid_t child_run(const char *name, const char *const arguments[], int go, int reports) {
+/* `reports` is the write end of a pipe, or -1. */
+static pid_t spawn(const char *name, const char *const arguments[], int go, int reports) {
   char program[512] = "";
   if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !strrchr(program, '/'))
     return -1;
@@ -197,7 +198,19 @@ pid_t child_run(const char *name, const char *const arguments[], int go, int rep
 }
 
 pid_t child_start(const char *const arguments[], int go) {
-  return child_run("pool_child", arguments, go, -1);
+  return spawn("pool_child", arguments, go, -1);
+}
+
+pid_t child_report(const char *name, const char *const arguments[], FILE **reports) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return -1;
+  pid_t child = spawn(name, arguments, -1, ends[1]);
+  (void)close(ends[1]);
+  *reports = fdopen(ends[0], "r");
+  if (!*reports)
+    (void)close(ends[0]);
+  return *reports ? child : -1;
 }
 
 int child_wait(pid_t child) {
