@@ -113,6 +113,10 @@ int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err);
  * failed. weir__run_in_read returns the job's result. The detail of failures is in job->error. */
 int weir__begin_read(weir__conn *conn, const weir__job *job);
 int weir__run_in_read(weir__conn *conn, const weir__job *job);
+
+/* After a read was begun, and ended, whose snapshot has only `rev` and not job->min_rev: waits for a commit,
+ * or a moment, since another process may make it. WEIR_OK: look again; else the job fails. */
+int weir__await_rev(weir_pool *pool, const weir__job *job, int64_t rev, uint64_t until_ns);
 void weir__end_read(weir__conn *conn);
 
 /* Runs `fn` within the write transaction `txn`, behind a savepoint. */

@@ -12,7 +12,8 @@
  * thread; and while there is work an idle thread watches, and joins if nothing was taken from the queue for
  * STUCK_NS.
  *
- * In single mode one thread is enough, as there is one connection.
+ * In single mode one thread is enough, as there is one connection. A read that waits for a commit (min_rev)
+ * keeps its thread meanwhile.
  */
 #define _GNU_SOURCE /* sched_getcpu */
 #include <sched.h>
@@ -72,14 +73,8 @@ static int take(weir_pool *pool, const weir__job *job, uint64_t now, lease *held
   return rc;
 }
 
-/* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
-static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
-  if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
-    give_back(pool, held);
-  }
-  if (held->reading && (job->number >= held->mark || sqlite3_get_autocommit(held->slot->conn->db))) {
-    end_snapshot(held); /* autocommit: an error of the read before it made SQLite end the snapshot */
-  }
+/* Sees that there is a snapshot for the job. `submitted`: see run. */
+static int begin(weir_pool *pool, const weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
   int rc = WEIR_OK;
   if (!held->slot) {
     rc = take(pool, job, now, held);
@@ -90,6 +85,40 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t no
     held->reading = 1;
     held->mark = submitted;
   }
+  return rc;
+}
+
+/* The same for one that asks for a commit. Waits for that without a lease: in single mode the lane needs it.
+ */
+static int begin_with_rev(weir_pool *pool, const weir__job *job, uint64_t submitted, uint64_t now,
+                          lease *held) {
+  int timeout_ms = pool->options.acquire_timeout_ms;
+  uint64_t until = now + (timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0);
+  for (;;) {
+    int64_t rev = 0;
+    int rc = begin(pool, job, submitted, now, held);
+    rc = rc == WEIR_OK ? weir_txn_rev(&held->slot->conn->txn, &rev, job->error) : rc;
+    if (rc != WEIR_OK || rev >= job->min_rev) {
+      return rc;
+    }
+    give_back(pool, held);
+    rc = weir__await_rev(pool, job, rev, until);
+    if (rc != WEIR_OK) {
+      return rc;
+    }
+    now = weir__now_ns();
+  }
+}
+
+/* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
+static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
+  if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
+    give_back(pool, held);
+  }
+  if (held->reading && (job->number >= held->mark || sqlite3_get_autocommit(held->slot->conn->db))) {
+    end_snapshot(held); /* autocommit: an error of the read before it made SQLite end the snapshot */
+  }
+  int rc = (job->min_rev ? begin_with_rev : begin)(pool, job, submitted, now, held);
   if (rc == WEIR_OK) {
     rc = weir__run_in_read(held->slot->conn, job);
   } else {

@@ -64,11 +64,8 @@ static int check_call(const weir_txn *in, weir_txn_fn fn, weir_error *err) {
   return rc;
 }
 
-/* Leases a connection for a read with these options, and sets the job's deadline. */
-static int admit(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
-  if (options->deadline_ms) {
-    job->deadline_ns = weir__now_ns() + nanoseconds(options->deadline_ms);
-  }
+/* Leases a connection for a read with these options. */
+static int admit(weir_pool *pool, const weir_txn_options *options, const weir__job *job, weir__slot **out) {
   weir__admission how = {.timeout_ns = wait_of(options), .token = options->token};
   int rc = weir__slot_acquire(pool, &how, out, job->error);
   if (rc == WEIR_BUSY && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
@@ -85,9 +82,28 @@ static void end(weir_pool *pool, weir__slot *slot) {
 /* How long to wait for a number before looking whether another process has brought it. */
 #define FOREIGN_NS (5u * WEIR__NS_PER_MS)
 
+int weir__await_rev(weir_pool *pool, const weir__job *job, int64_t rev, uint64_t until_ns) {
+  uint64_t now = weir__now_ns();
+  if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
+    return weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for commit %lld",
+                     (long long)job->min_rev);
+  }
+  int late = job->deadline_ns && now >= job->deadline_ns;
+  if (late || now >= until_ns) {
+    return weir_fail(job->error, late ? WEIR_TIMEOUT : WEIR_BUSY,
+                     "commit %lld has not been made, the last one is %lld", (long long)job->min_rev,
+                     (long long)rev);
+  }
+  uint64_t next = now + FOREIGN_NS < until_ns ? now + FOREIGN_NS : until_ns;
+  weir__lane_await_commit(pool, job->deadline_ns && job->deadline_ns < next ? job->deadline_ns : next);
+  return WEIR_OK;
+}
+
 /* Begins a read whose snapshot holds the commit that was asked for. */
 static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
-  uint64_t until = options->min_rev ? weir__now_ns() + wait_of(options) : 0;
+  uint64_t called = options->min_rev || options->deadline_ms ? weir__now_ns() : 0;
+  job->min_rev = options->min_rev;
+  job->deadline_ns = options->deadline_ms ? called + nanoseconds(options->deadline_ms) : 0;
   for (;;) {
     int64_t rev = 0;
     int rc = admit(pool, options, job, out);
@@ -95,27 +111,17 @@ static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *jo
       return rc;
     }
     rc = weir__begin_read((*out)->conn, job);
-    if (rc == WEIR_OK && options->min_rev) {
+    if (rc == WEIR_OK && job->min_rev) {
       rc = weir_txn_rev(&(*out)->conn->txn, &rev, job->error);
     }
-    if (rc == WEIR_OK && rev >= options->min_rev) {
+    if (rc == WEIR_OK && rev >= job->min_rev) {
       return WEIR_OK;
     }
     end(pool, *out);
+    rc = rc == WEIR_OK ? weir__await_rev(pool, job, rev, called + wait_of(options)) : rc;
     if (rc != WEIR_OK) {
       return rc;
     }
-    uint64_t now = weir__now_ns();
-    if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
-      return weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for commit %lld",
-                       (long long)options->min_rev);
-    }
-    if (now >= until) {
-      return weir_fail(job->error, job->deadline_ns && now >= job->deadline_ns ? WEIR_TIMEOUT : WEIR_BUSY,
-                       "commit %lld has not been made, the last one is %lld", (long long)options->min_rev,
-                       (long long)rev);
-    }
-    weir__lane_await_commit(pool, now + FOREIGN_NS < until ? now + FOREIGN_NS : until);
   }
 }
 

@@ -76,3 +76,32 @@ Test(async_readers, those_behind_one_that_does_not_end_are_run_by_another_thread
   cr_assert(call_await(&gated));
   cr_assert(store_close(&s));
 }
+
+/* ---- min_rev ---- */
+
+static int work_numbered(weir_req *req, weir_txn *txn) {
+  int64_t rev = 0;
+  int rc = weir_txn_rev(txn, &rev, &req->error);
+  return rc == WEIR_OK ? work_exec(req, txn) : rc;
+}
+
+Test(async_readers, one_that_asks_for_a_commit_waits_for_it) {
+  for (int kind = 0; kind < STORE_KINDS; kind++) {
+    store s;
+    weir_pool_options options = {.size = sizeof options, .readers = 1, .numbered = 1};
+    cr_assert(eq(int, store_open(&s, kind, &options), WEIR_OK));
+    call early = {.sql = "SELECT count(*) FROM t", .req = {.min_rev = 1}};
+    call write = {.sql = "CREATE TABLE t(k)"};
+    cr_assert(eq(int, call_read(&s, &early, work_value), WEIR_OK));
+    cr_assert(eq(int, call_write(&s, &write, work_numbered), WEIR_OK));
+    cr_assert(weir_test_loop_run(&s.loop));
+    cr_assert(eq(int, write.status, WEIR_OK), "%s", write.req.error.message);
+    cr_assert(eq(i64, write.req.ack.rev, 1));
+    cr_assert(eq(int, early.status, WEIR_OK), "%s", early.req.error.message);
+    cr_assert(eq(i64, early.value, 0));
+    call late = {.sql = "SELECT 1", .req = {.min_rev = 2, .timeout_ms = 10}};
+    cr_assert(eq(int, call_read_now(&s, &late, work_value), WEIR_TIMEOUT));
+    cr_assert(eq(int, late.runs, 0));
+    cr_assert(store_close(&s));
+  }
+}

@@ -231,3 +231,18 @@ Test(rev, of_several_processes_is_one_sequence) {
     cr_assert(eq(int, weir_pool_close(crew.pool, NULL), WEIR_OK));
   }
 }
+
+Test(rev, that_a_read_asks_for_is_waited_for_until_its_deadline_and_no_longer) {
+  for (int kind = 0; kind < POOL_KINDS; kind++) {
+    weir_pool *pool = opened(kind);
+    int64_t rev = 0;
+    weir_error err = WEIR_ERROR_INIT;
+    weir_txn_options options = {.size = sizeof options, .min_rev = 1, .deadline_ms = 20};
+    cr_assert(eq(int, weir_read(weir_pool_auto(pool), rev_fn, &rev, &options, &err), WEIR_TIMEOUT));
+    options = (weir_txn_options){.size = sizeof options, .min_rev = 1, .timeout_ms = 20};
+    cr_assert(eq(int, weir_read(weir_pool_auto(pool), rev_fn, &rev, &options, &err), WEIR_BUSY));
+    cr_assert(eq(int, weir_write(weir_pool_auto(pool), rev_fn, &rev, NULL, &err), WEIR_OK), "%s",
+              err.message);
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}

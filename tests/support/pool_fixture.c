@@ -173,12 +173,13 @@ int a_read_waits(const weir_pool_stats *stats) {
 
 /* ---- Processes ---- */
 
-pid_t child_start(const char *const arguments[], int go) {
+/* `reports` is the write end of a pipe, or -1. */
+static pid_t spawn(const char *name, const char *const arguments[], int go, int reports) {
   char program[512] = "";
   if (readlink("/proc/self/exe", program, sizeof program - 1) < 0 || !strrchr(program, '/'))
     return -1;
-  char *name = strrchr(program, '/') + 1;
-  (void)snprintf(name, sizeof program - (size_t)(name - program), "pool_child");
+  char *end = strrchr(program, '/') + 1;
+  (void)snprintf(end, sizeof program - (size_t)(end - program), "%s", name);
   char *argv[16] = {program};
   for (int i = 0; i < 14 && arguments[i]; i++)
     argv[i + 1] = (char *)arguments[i];
@@ -188,10 +189,28 @@ pid_t child_start(const char *const arguments[], int go) {
   pid_t child = -1;
   int failed = go < 0 ? posix_spawn_file_actions_addopen(&actions, 3, "/dev/null", O_RDONLY, 0)
                       : posix_spawn_file_actions_adddup2(&actions, go, 3);
+  if (failed == 0 && reports >= 0)
+    failed = posix_spawn_file_actions_adddup2(&actions, reports, 4);
   if (failed == 0 && posix_spawn(&child, program, &actions, NULL, argv, environ) != 0)
     child = -1;
   (void)posix_spawn_file_actions_destroy(&actions);
   return child;
+}
+
+pid_t child_start(const char *const arguments[], int go) {
+  return spawn("pool_child", arguments, go, -1);
+}
+
+pid_t child_report(const char *name, const char *const arguments[], FILE **reports) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0)
+    return -1;
+  pid_t child = spawn(name, arguments, -1, ends[1]);
+  (void)close(ends[1]);
+  *reports = fdopen(ends[0], "r");
+  if (!*reports)
+    (void)close(ends[0]);
+  return *reports ? child : -1;
 }
 
 int child_wait(pid_t child) {

@@ -7,6 +7,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include <weir/pool.h>
@@ -98,6 +99,9 @@ int a_read_waits(const weir_pool_stats *stats);
  * process, or -1.
  */
 pid_t child_start(const char *const arguments[], int go);
+/* Runs another program of tests/children/, which need not wait, and returns in *reports what it writes to its
+ * descriptor 4; the caller closes that. */
+pid_t child_report(const char *name, const char *const arguments[], FILE **reports);
 /* Waits for it. Returns its exit status, or -1 if a signal ended it. */
 int child_wait(pid_t child);
 
