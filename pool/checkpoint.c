@@ -104,6 +104,9 @@ void weir__checkpoint(weir_pool *pool) {
     if (!all && weir__evict_old(pool, known) > 0) {
       rc = run(slot->conn, kind, wait_ms, &pages, &all);
     }
+    if (rc == SQLITE_IOERR_FSYNC) { /* the next one would succeed, whatever is on the disk */
+      weir__sync_failed(slot->conn);
+    }
     weir__slot_release(pool, slot);
   }
   uint64_t now = weir__now_ns();

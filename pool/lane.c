@@ -116,7 +116,10 @@ static void count(weir_pool *pool, const weir__group *group, const weir__conn *c
 }
 
 /* The next member, or NULL to commit. */
-static weir__job *next_member(weir_pool *pool, weir__group *group) {
+static weir__job *next_member(weir_pool *pool, weir__group *group, const weir__conn *conn) {
+  if (conn->broken) {
+    return NULL;
+  }
   if (group->redo.head) {
     return weir__group_may_redo(group) ? weir__jobs_pop(&group->redo) : NULL;
   }
@@ -130,40 +133,52 @@ static weir__job *next_member(weir_pool *pool, weir__group *group) {
   return job;
 }
 
+/* Sees that there is a connection on which the job may begin a transaction; a flush is done thereby. */
+static int prepare(weir_pool *pool, const weir__job *job, weir__slot **slot) {
+  int rc = *slot ? WEIR_OK : lease(pool, job, slot);
+  if (rc == WEIR_OK && job->flush) {
+    rc = weir__wal_flush((*slot)->conn, job);
+  } else if (rc == WEIR_OK && pool->lane.unhealed) {
+    rc = weir__wal_heal((*slot)->conn, job);
+  }
+  return rc;
+}
+
 /* Runs a write, and what else may share its commit. Those that have ended are added to `ended`: they are told
  * once the lane has been left, so that it is free for whoever writes again at once. The calling thread drives
  * the lane and holds no lock. WEIR_OK, or WEIR_FORKED in a child that one of them forked. */
 static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
   weir__slot *slot = NULL;
-  int rc = lease(pool, job, &slot);
-  if (rc == WEIR_OK && job->flush) {
-    rc = weir__wal_flush(slot->conn, job);
-  } else if (rc == WEIR_OK && pool->lane.unhealed) {
-    rc = weir__wal_heal(slot->conn, job);
-  }
-  if (rc != WEIR_OK || job->flush) {
-    if (slot) {
-      weir__slot_release(pool, slot);
-    }
-    job->rc = rc;
-    weir__jobs_push(ended, job);
-    return WEIR_OK;
-  }
-  int full = pool->lane.full_next && !pool->lane.unhealed;
-  weir__group group = {.durability = full ? WEIR_FULL_SYNC : job->durability};
+  weir__group group = {.durability = pool->lane.full_next ? WEIR_FULL_SYNC : job->durability};
   while (job) {
+    if (!slot || (pool->lane.unhealed && !group.begun)) {
+      int rc = prepare(pool, job, &slot);
+      if (rc != WEIR_OK || job->flush) {
+        job->rc = rc;
+        weir__jobs_push(&group.ended, job);
+        job = weir__jobs_pop(&group.redo);
+        continue;
+      }
+      group.durability = pool->lane.unhealed ? job->durability : group.durability;
+    }
     if (weir__group_run(slot->conn, &group, job) == WEIR_FORKED) {
       return WEIR_FORKED;
     }
-    job = next_member(pool, &group);
+    job = next_member(pool, &group, slot->conn);
     if (!job) {
       weir__group_commit(slot->conn, &group);
       count(pool, &group, slot->conn);
       group = (weir__group){.redo = group.redo, .ended = group.ended, .durability = group.durability};
       job = weir__jobs_pop(&group.redo);
+      if (job && slot->conn->broken) { /* its sync failed, or it could not be cleaned */
+        weir__slot_release(pool, slot);
+        slot = NULL;
+      }
     }
   }
-  weir__slot_release(pool, slot);
+  if (slot) {
+    weir__slot_release(pool, slot);
+  }
   *ended = group.ended;
   return WEIR_OK;
 }
