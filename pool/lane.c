@@ -23,6 +23,11 @@
 
 /* ---- Which write is next ---- */
 
+/* `now` may be of a moment ago: what has come since has not waited. */
+static uint64_t waited(uint64_t now, uint64_t since) {
+  return now > since ? now - since : 0;
+}
+
 /* Interactive ones first; but one bulk write in bulk_age_ms, lest they starve. */
 static weir__jobs *next_locked(weir__lane *lane, uint64_t now, uint64_t age_ns) {
   weir__jobs *bulk = &lane->queues[WEIR_BULK];
@@ -31,7 +36,7 @@ static weir__jobs *next_locked(weir__lane *lane, uint64_t now, uint64_t age_ns) 
     return interactive;
   }
   uint64_t since = bulk->head->queued_ns > lane->bulk_ns ? bulk->head->queued_ns : lane->bulk_ns;
-  return interactive->head && now - since < age_ns ? interactive : bulk;
+  return interactive->head && waited(now, since) < age_ns ? interactive : bulk;
 }
 
 static void leave_queue_locked(weir__lane *lane, weir__job *job) {
@@ -62,7 +67,7 @@ static weir__job *take_locked(weir_pool *pool, const weir__group *group, uint64_
   if (job->priority == WEIR_BULK) {
     lane->bulk_ns = now;
   }
-  weir__histogram_add(&lane->wait_us, (now - job->queued_ns) / WEIR__NS_PER_US);
+  weir__histogram_add(&lane->wait_us, waited(now, job->queued_ns) / WEIR__NS_PER_US);
   return job;
 }
 
@@ -89,8 +94,8 @@ static int lease(weir_pool *pool, const weir__job *job, weir__slot **out) {
                          .draining = 1,
                          .writes = 1};
   if (!job->finish) {
-    uint64_t waited = weir__now_ns() - job->queued_ns;
-    how.timeout_ns = job->timeout_ns > waited ? job->timeout_ns - waited : 0;
+    uint64_t gone = waited(weir__now_ns(), job->queued_ns);
+    how.timeout_ns = job->timeout_ns > gone ? job->timeout_ns - gone : 0;
   }
   return weir__slot_acquire(pool, &how, out, job->error);
 }
