@@ -185,6 +185,9 @@ void weir__checkpoint(weir_pool *pool) {
     if (limit || (trim && all)) {
       emptied = empty(slot->conn, limit ? pool->options.checkpoint_pause_ms : 0) == SQLITE_OK;
     }
+    if (rc == SQLITE_IOERR_FSYNC) { /* the next one would succeed, whatever is on the disk */
+      weir__sync_failed(slot->conn);
+    }
     weir__slot_release(pool, slot);
   }
   uint64_t now = weir__now_ns();

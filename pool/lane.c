@@ -23,6 +23,11 @@
 
 /* ---- Which write is next ---- */
 
+/* `now` may be of a moment ago: what has come since has not waited. */
+static uint64_t waited(uint64_t now, uint64_t since) {
+  return now > since ? now - since : 0;
+}
+
 /* Interactive ones first; but one bulk write in bulk_age_ms, lest they starve. */
 static weir__jobs *next_locked(weir__lane *lane, uint64_t now, uint64_t age_ns) {
   weir__jobs *bulk = &lane->queues[WEIR_BULK];
@@ -31,7 +36,7 @@ static weir__jobs *next_locked(weir__lane *lane, uint64_t now, uint64_t age_ns) 
     return interactive;
   }
   uint64_t since = bulk->head->queued_ns > lane->bulk_ns ? bulk->head->queued_ns : lane->bulk_ns;
-  return interactive->head && now - since < age_ns ? interactive : bulk;
+  return interactive->head && waited(now, since) < age_ns ? interactive : bulk;
 }
 
 static void leave_queue_locked(weir__lane *lane, weir__job *job) {
@@ -62,7 +67,7 @@ static weir__job *take_locked(weir_pool *pool, const weir__group *group, uint64_
   if (job->priority == WEIR_BULK) {
     lane->bulk_ns = now;
   }
-  weir__histogram_add(&lane->wait_us, (now - job->queued_ns) / WEIR__NS_PER_US);
+  weir__histogram_add(&lane->wait_us, waited(now, job->queued_ns) / WEIR__NS_PER_US);
   return job;
 }
 
@@ -93,8 +98,8 @@ static int lease(weir_pool *pool, const weir__job *job, weir__slot **out) {
                          .draining = 1,
                          .writes = 1};
   if (!job->finish) {
-    uint64_t waited = weir__now_ns() - job->queued_ns;
-    how.timeout_ns = job->timeout_ns > waited ? job->timeout_ns - waited : 0;
+    uint64_t gone = waited(weir__now_ns(), job->queued_ns);
+    how.timeout_ns = job->timeout_ns > gone ? job->timeout_ns - gone : 0;
   }
   return weir__slot_acquire(pool, &how, out, job->error);
 }
@@ -121,7 +126,10 @@ static void count(weir_pool *pool, const weir__group *group, const weir__conn *c
 }
 
 /* The next member, or NULL to commit. */
-static weir__job *next_member(weir_pool *pool, weir__group *group) {
+static weir__job *next_member(weir_pool *pool, weir__group *group, const weir__conn *conn) {
+  if (conn->broken) {
+    return NULL;
+  }
   if (group->redo.head) {
     return weir__group_may_redo(group) ? weir__jobs_pop(&group->redo) : NULL;
   }
@@ -135,40 +143,52 @@ static weir__job *next_member(weir_pool *pool, weir__group *group) {
   return job;
 }
 
+/* Sees that there is a connection on which the job may begin a transaction; a flush is done thereby. */
+static int prepare(weir_pool *pool, const weir__job *job, weir__slot **slot) {
+  int rc = *slot ? WEIR_OK : lease(pool, job, slot);
+  if (rc == WEIR_OK && job->flush) {
+    rc = weir__wal_flush((*slot)->conn, job);
+  } else if (rc == WEIR_OK && pool->lane.unhealed) {
+    rc = weir__wal_heal((*slot)->conn, job);
+  }
+  return rc;
+}
+
 /* Runs a write, and what else may share its commit. Those that have ended are added to `ended`: they are told
  * once the lane has been left, so that it is free for whoever writes again at once. The calling thread drives
  * the lane and holds no lock. WEIR_OK, or WEIR_FORKED in a child that one of them forked. */
 static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
   weir__slot *slot = NULL;
-  int rc = lease(pool, job, &slot);
-  if (rc == WEIR_OK && job->flush) {
-    rc = weir__wal_flush(slot->conn, job);
-  } else if (rc == WEIR_OK && pool->lane.unhealed) {
-    rc = weir__wal_heal(slot->conn, job);
-  }
-  if (rc != WEIR_OK || job->flush) {
-    if (slot) {
-      weir__slot_release(pool, slot);
-    }
-    job->rc = rc;
-    weir__jobs_push(ended, job);
-    return WEIR_OK;
-  }
-  int full = pool->lane.full_next && !pool->lane.unhealed;
-  weir__group group = {.durability = full ? WEIR_FULL_SYNC : job->durability};
+  weir__group group = {.durability = pool->lane.full_next ? WEIR_FULL_SYNC : job->durability};
   while (job) {
+    if (!slot || (pool->lane.unhealed && !group.begun)) {
+      int rc = prepare(pool, job, &slot);
+      if (rc != WEIR_OK || job->flush) {
+        job->rc = rc;
+        weir__jobs_push(&group.ended, job);
+        job = weir__jobs_pop(&group.redo);
+        continue;
+      }
+      group.durability = pool->lane.unhealed ? job->durability : group.durability;
+    }
     if (weir__group_run(slot->conn, &group, job) == WEIR_FORKED) {
       return WEIR_FORKED;
     }
-    job = next_member(pool, &group);
+    job = next_member(pool, &group, slot->conn);
     if (!job) {
       weir__group_commit(slot->conn, &group);
       count(pool, &group, slot->conn);
       group = (weir__group){.redo = group.redo, .ended = group.ended, .durability = group.durability};
       job = weir__jobs_pop(&group.redo);
+      if (job && slot->conn->broken) { /* its sync failed, or it could not be cleaned */
+        weir__slot_release(pool, slot);
+        slot = NULL;
+      }
     }
   }
-  weir__slot_release(pool, slot);
+  if (slot) {
+    weir__slot_release(pool, slot);
+  }
   *ended = group.ended;
   return WEIR_OK;
 }

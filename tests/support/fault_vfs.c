@@ -10,6 +10,8 @@
 #include <sqlite3.h>
 
 atomic_int fault_write, fault_sync;
+atomic_long fault_syncs;
+void (*_Atomic fault_before_sync)(void);
 _Atomic(const fault_checkpoint *) fault_at_checkpoint;
 
 static sqlite3_vfs vfs;
@@ -32,10 +34,16 @@ static int write_file(sqlite3_file *file, const void *data, int size, sqlite3_in
 }
 
 static int sync_file(sqlite3_file *file, int flags) {
+  void (*before)(void) = atomic_load(&fault_before_sync);
+  if (before)
+    before();
   int failure = atomic_load(&fault_sync);
   if (failure)
     errno = ENOSPC;
-  return failure ? failure : real_methods(file)->xSync(file, flags);
+  int rc = failure ? failure : real_methods(file)->xSync(file, flags);
+  if (rc == SQLITE_OK)
+    atomic_fetch_add(&fault_syncs, 1);
+  return rc;
 }
 
 /* ---- Checkpoints ---- */

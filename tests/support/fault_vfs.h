@@ -11,6 +11,12 @@
 /* What all writes, and all syncs, return from now on, with errno ENOSPC; 0: they work. */
 extern atomic_int fault_write, fault_sync;
 
+/* How many syncs have succeeded so far. */
+extern atomic_long fault_syncs;
+
+/* Is called before each sync, also one that is to fail, on its thread; NULL: nothing is. */
+extern void (*_Atomic fault_before_sync)(void);
+
 /*
  * What is called on the thread of each checkpoint, of any connection. What these do with SQLite themselves
  * calls nothing. A NULL member is not called.

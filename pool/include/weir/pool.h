@@ -419,7 +419,7 @@ typedef struct weir_pool_stats {
   uint64_t evicted;                /* of these, ended */
   uint64_t wal_limits;             /* times that the lane stopped because of wal_limit_pages */
   uint64_t wal_emptied;            /* of these, and of idle moments: the WAL was emptied */
-  uint64_t sync_failures;          /* COMMITs and flushes whose sync failed */
+  uint64_t sync_failures;          /* COMMITs, flushes and checkpoints whose sync failed */
   weir_histogram members;          /* writes a COMMIT */
   weir_histogram write_wait_us;    /* microseconds from the call or submission of a write to its beginning */
   weir_histogram commit_us;        /* microseconds a COMMIT */
