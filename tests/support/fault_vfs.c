@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 
 #include <sqlite3.h>
 
@@ -46,7 +47,7 @@ static int sync_file(sqlite3_file *file, int flags) {
   return rc;
 }
 
-/* ---- Checkpoints ---- */
+/* ---- Writes and checkpoints ---- */
 
 /* Is the calling thread in a callback? */
 static _Thread_local int called;
@@ -59,15 +60,27 @@ static void call(const fault_checkpoint *at, void (*fn)(void *data)) {
   called = 0;
 }
 
-/* SQLite's number of the checkpoint lock among those of the log's index. It is locked alone by checkpoints
- * only. */
-enum { CHECKPOINT_LOCK = 1 };
+/* SQLite's numbers of the locks of the log's index: of writing, and the first one of reading. */
+enum { WRITE_LOCK = 0, READ_LOCKS = 3 };
 
+/* Has the calling thread given the lock of writing back, and taken none of reading since? */
+static _Thread_local int wrote;
+
+/* A transaction that writes gives the lock of writing back first, then its lock of reading. */
 static int lock_index(sqlite3_file *file, int first, int count, int flags) {
-  const fault_checkpoint *at = atomic_load(&fault_at_checkpoint);
-  if (at && first == CHECKPOINT_LOCK && count == 1 && flags == (SQLITE_SHM_LOCK | SQLITE_SHM_EXCLUSIVE))
-    call(at, at->before);
-  return real_methods(file)->xShmLock(file, first, count, flags);
+  int rc = real_methods(file)->xShmLock(file, first, count, flags);
+  if (called)
+    return rc;
+  if (first == WRITE_LOCK && flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)) {
+    wrote = 1;
+  } else if (first >= READ_LOCKS && flags & SQLITE_SHM_SHARED) {
+    const fault_checkpoint *at = atomic_load(&fault_at_checkpoint);
+    int ended = wrote && flags & SQLITE_SHM_UNLOCK;
+    wrote = 0;
+    if (at && ended)
+      call(at, at->written);
+  }
+  return rc;
 }
 
 /* Without memory-mapped pages, a checkpoint whose header is new is alone in calling this with no page. */
@@ -114,4 +127,15 @@ int fault_vfs_register(void) {
   vfs.pNext = NULL;
   vfs.xOpen = open_file;
   return sqlite3_vfs_register(&vfs, 0);
+}
+
+sqlite3 *fault_vfs_open(const char *path) {
+  char uri[700];
+  sqlite3 *db = NULL;
+  (void)snprintf(uri, sizeof uri, "file:%s?vfs=fault", path);
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI;
+  if (fault_vfs_register() == SQLITE_OK && sqlite3_open_v2(uri, &db, flags, NULL) == SQLITE_OK)
+    return db;
+  (void)sqlite3_close(db);
+  return NULL;
 }
