@@ -140,8 +140,9 @@ static void done(weir__conn *conn, int all) {
   }
 }
 
-/* Copies what no reader is in the way of. 1: nothing is left that only the WAL has. */
-static int copy(weir__conn *conn) {
+/* Copies what no reader is in the way of. Returns SQLite's code; *all: nothing is left that only the WAL has.
+ */
+static int copy(weir__conn *conn, int *all) {
   int pages = -1;
   int copied = -1;
   int rc = SQLITE_BUSY;
@@ -149,9 +150,9 @@ static int copy(weir__conn *conn) {
     rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &pages, &copied);
   }
   let_in(conn->pool);
-  int all = rc == SQLITE_OK && pages >= 0 && copied == pages;
-  done(conn, all);
-  return all;
+  *all = rc == SQLITE_OK && pages >= 0 && copied == pages;
+  done(conn, *all);
+  return rc;
 }
 
 /* Copies all, and empties the WAL, waiting for readers so long at most. Returns SQLite's code. */
@@ -178,12 +179,14 @@ void weir__checkpoint(weir_pool *pool) {
   uint64_t before = weir__now_ns();
   int emptied = 0;
   if (acquire(pool, &slot) == WEIR_OK) {
-    int all = copy(slot->conn);
+    int all = 0;
+    int rc = copy(slot->conn, &all);
     if (!all && weir__evict_old(pool, known) > 0) {
-      all = copy(slot->conn);
+      rc = copy(slot->conn, &all);
     }
     if (limit || (trim && all)) {
-      emptied = empty(slot->conn, limit ? pool->options.checkpoint_pause_ms : 0) == SQLITE_OK;
+      rc = empty(slot->conn, limit ? pool->options.checkpoint_pause_ms : 0);
+      emptied = rc == SQLITE_OK;
     }
     if (rc == SQLITE_IOERR_FSYNC) { /* the next one would succeed, whatever is on the disk */
       weir__sync_failed(slot->conn);
