@@ -39,14 +39,10 @@ double pinned_age_s(const bench_settings *settings) {
 
 /* The limits that are shown. Options of a pool that knows them, which a macro of its header tells. */
 static void limit_wal(weir_pool_options *options, const bench_settings *settings) {
-#ifdef WEIR_HISTOGRAM_SIZE
   options->wal_limit_pages = PINNED_LIMIT * settings->checkpoint;
   options->wal_keep_kib = PINNED_LIMIT * settings->checkpoint * 4;
   options->reader_age_ms = (int)(pinned_age_s(settings) * 1e3);
   options->reader_evict = 1;
-#else
-  (void)options, (void)settings;
-#endif
 }
 
 static void open_store(store *s, int bare) {

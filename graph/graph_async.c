@@ -26,6 +26,9 @@ static int put_node(weir_req *req, weir_txn *txn) {
 }
 
 int weir_node_put_async(weir_async *handle, weir_node_put_req *req, weir_done_fn done) {
+  if (req) {
+    req->req.bytes = req->node.key.len + req->node.props.len;
+  }
   return req ? weir_write_async(handle, &req->req, put_node, done) : WEIR_INVALID;
 }
 
@@ -35,6 +38,9 @@ static int put_edge(weir_req *req, weir_txn *txn) {
 }
 
 int weir_edge_put_async(weir_async *handle, weir_edge_put_req *req, weir_done_fn done) {
+  if (req) {
+    req->req.bytes = req->edge.src.len + req->edge.dst.len + req->edge.props.len;
+  }
   return req ? weir_write_async(handle, &req->req, put_edge, done) : WEIR_INVALID;
 }
 

@@ -131,6 +131,7 @@ static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_don
   weir__port *port = handle->port;
   weir__request *request = weir__request_of(req);
   uint64_t now = req->timeout_ms > 0 ? weir__now_ns() : 0;
+  int patience = port->pool->options.acquire_timeout_ms;
   req->error = (weir_error)WEIR_ERROR_INIT;
   *request = (weir__request){
       .job = {.fn = run_work,
@@ -139,6 +140,7 @@ static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_don
               .label = req->label,
               .token = writes ? NULL : &request->token,
               .deadline_ns = now > 0 ? now + (uint64_t)req->timeout_ms * WEIR__NS_PER_MS : 0,
+              .timeout_ns = patience > 0 ? (uint64_t)patience * WEIR__NS_PER_MS : 0,
               .min_rev = writes ? 0 : req->min_rev,
               .durability = work == run_flush ? WEIR_FULL_SYNC
                             : req->durability ? req->durability

@@ -228,6 +228,8 @@ typedef struct weir__lane {
 typedef struct weir__readers {
   pthread_mutex_t lock; /* guards everything below */
   weir__jobs queue;
+  weir__jobs parked;   /* wait for a commit */
+  uint64_t parked_ns;  /* since when the first of them does */
   uint64_t submitted;  /* jobs so far */
   uint64_t taken;      /* of these, by a thread */
   uint64_t taken_ns;   /* when the last one was */

@@ -6,7 +6,8 @@
  *             submit            taken by a driver
  *   (none) ----------> QUEUED ------------------> RUNNING -----> ENDED
  *                        |                                         ^
- *                        `------ removed, canceled, timed out -----'
+ *                        |------ removed, canceled, timed out -----'
+ *                        `---- PARKED: a read that waits for a commit
  */
 #ifndef WEIR_POOL_JOB_H
 #define WEIR_POOL_JOB_H
@@ -15,7 +16,7 @@
 
 #include <weir/pool.h>
 
-enum { WEIR__JOB_NONE, WEIR__JOB_QUEUED, WEIR__JOB_RUNNING, WEIR__JOB_ENDED };
+enum { WEIR__JOB_NONE, WEIR__JOB_QUEUED, WEIR__JOB_PARKED, WEIR__JOB_RUNNING, WEIR__JOB_ENDED };
 
 typedef struct weir__job {
   struct weir__job *prev, *next; /* the queue's; guarded by its lock */

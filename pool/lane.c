@@ -13,6 +13,7 @@
 #include "checkpoint.h"
 #include "group.h"
 #include "lane.h"
+#include "readers.h"
 #include "trace.h"
 
 /* How long the lane's thread looks for more without sleeping: less than waking it, or a commit, costs. */
@@ -123,6 +124,9 @@ static void count(weir_pool *pool, const weir__group *group, const weir__conn *c
   }
   weir__checkpoint_note_locked(pool, conn->wal_pages);
   (void)pthread_mutex_unlock(&lane->lock);
+  if (group->commits) {
+    weir__readers_unpark(pool);
+  }
 }
 
 /* The next member, or NULL to commit. */

@@ -13,7 +13,7 @@
  * STUCK_NS.
  *
  * In single mode one thread is enough, as there is one connection. A read that waits for a commit (min_rev)
- * keeps its thread meanwhile.
+ * is put aside, without a thread or a snapshot, and looks again after each commit of the lane.
  */
 #define _GNU_SOURCE /* sched_getcpu */
 #include <sched.h>
@@ -31,6 +31,9 @@
 
 /* How long a read waits at most behind one that does not end before another thread is found for it. */
 #define STUCK_NS WEIR__NS_PER_MS
+
+/* How long those who wait for a commit rest before they look whether another process has made it. */
+#define FOREIGN_NS (5u * WEIR__NS_PER_MS)
 
 /* How long one thread that has run out of work looks for more before it sleeps: less than waking it costs. */
 #define LOOK_NS (20u * WEIR__NS_PER_US)
@@ -88,43 +91,61 @@ static int begin(weir_pool *pool, const weir__job *job, uint64_t submitted, uint
   return rc;
 }
 
-/* The same for one that asks for a commit. Waits for that without a lease: in single mode the lane needs it.
- */
-static int begin_with_rev(weir_pool *pool, const weir__job *job, uint64_t submitted, uint64_t now,
-                          lease *held) {
-  int timeout_ms = pool->options.acquire_timeout_ms;
-  uint64_t until = now + (timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0);
-  for (;;) {
-    int64_t rev = 0;
-    int rc = begin(pool, job, submitted, now, held);
-    rc = rc == WEIR_OK ? weir_txn_rev(&held->slot->conn->txn, &rev, job->error) : rc;
-    if (rc != WEIR_OK || rev >= job->min_rev) {
-      return rc;
-    }
-    give_back(pool, held);
-    rc = weir__await_rev(pool, job, rev, until);
-    if (rc != WEIR_OK) {
-      return rc;
-    }
-    now = weir__now_ns();
+/* Has the snapshot the commit that the job asks for? If not, the snapshot is given up, and *early is 1 while
+ * there is time to wait for it. */
+static int check_rev(weir_pool *pool, const weir__job *job, uint64_t now, lease *held, int *early) {
+  int64_t rev = 0;
+  int rc = weir_txn_rev(&held->slot->conn->txn, &rev, job->error);
+  if (rc != WEIR_OK || rev >= job->min_rev) {
+    return rc;
   }
+  give_back(pool, held); /* in single mode the lane needs it */
+  *early = now < job->queued_ns + job->timeout_ns;
+  return *early ? WEIR_OK
+                : weir_fail(job->error, WEIR_BUSY, "commit %lld has not been made, the last one is %lld",
+                            (long long)job->min_rev, (long long)rev);
 }
 
-/* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
-static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
+/* Runs a job. 1: it has ended. 0: it is to wait for a commit. `submitted`: how many jobs had been submitted
+ * when this one was taken from the queue. */
+static int run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
   if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
     give_back(pool, held);
   }
   if (held->reading && (job->number >= held->mark || sqlite3_get_autocommit(held->slot->conn->db))) {
     end_snapshot(held); /* autocommit: an error of the read before it made SQLite end the snapshot */
   }
-  int rc = (job->min_rev ? begin_with_rev : begin)(pool, job, submitted, now, held);
+  int early = 0;
+  int rc = begin(pool, job, submitted, now, held);
+  if (rc == WEIR_OK && job->min_rev) {
+    rc = check_rev(pool, job, now, held, &early);
+  }
+  if (early) {
+    return 0;
+  }
   if (rc == WEIR_OK) {
     rc = weir__run_in_read(held->slot->conn, job);
   } else {
     give_back(pool, held);
   }
   job->rc = rc;
+  return 1;
+}
+
+/* Those who wait for a commit look again, each in a snapshot that is begun from now on. */
+static void unpark_locked(weir__readers *readers) {
+  weir__job *job = NULL;
+  while ((job = weir__jobs_pop(&readers->parked)) != NULL) {
+    job->number = readers->submitted++;
+    job->state = WEIR__JOB_QUEUED;
+    weir__jobs_push(&readers->queue, job);
+  }
+}
+
+/* Is it time to look whether another process has made the commit? Also bounds the wait for one of this
+ * process that was missed on the way into the list. */
+static int parked_long_locked(const weir__readers *readers) {
+  return readers->parked.head && weir__now_ns() - readers->parked_ns >= FOREIGN_NS;
 }
 
 /* Waits for a job a short while without sleeping. Not on the processor of whoever submits them, who could not
@@ -160,7 +181,8 @@ static void rouse_locked(weir__readers *readers) {
 static int rest_locked(weir__readers *readers, uint64_t *seen) {
   uint64_t taken = readers->taken;
   int timeout = 0;
-  int watch = !readers->watching && (readers->queue.head || readers->active || *seen != readers->submitted);
+  int watch = !readers->watching &&
+              (readers->queue.head || readers->parked.head || readers->active || *seen != readers->submitted);
   *seen = readers->submitted;
   readers->idle++;
   if (watch) {
@@ -188,11 +210,18 @@ static void work_locked(weir_pool *pool, lease *held) {
   readers->taken_ns = begun;
   rouse_locked(readers);
   (void)pthread_mutex_unlock(&readers->lock);
-  run(pool, job, submitted, begun, held);
-  job->finish(job);
+  int has_ended = run(pool, job, submitted, begun, held);
+  if (has_ended) {
+    job->finish(job);
+  }
   uint64_t took = weir__now_ns() - begun;
   (void)pthread_mutex_lock(&readers->lock);
   readers->active--;
+  if (!has_ended) {
+    readers->parked_ns = readers->parked.head ? readers->parked_ns : begun;
+    job->state = WEIR__JOB_PARKED;
+    weir__jobs_push(&readers->parked, job);
+  }
   took = took < STUCK_NS ? took : STUCK_NS; /* or one long read would count for too many */
   readers->typical_ns = (readers->typical_ns * 7 + took) / 8;
 }
@@ -206,6 +235,9 @@ static void *reader_main(void *data) {
   int stuck = 0;
   (void)pthread_mutex_lock(&readers->lock);
   for (;;) {
+    if (parked_long_locked(readers)) {
+      unpark_locked(readers);
+    }
     if (readers->queue.head && (!looked || stuck || readers->stop || crowded_locked(readers))) {
       work_locked(pool, &held);
       looked = 0;
@@ -254,6 +286,7 @@ int weir__readers_submit(weir_pool *pool, weir__job *job, int defer) {
   } else {
     job->number = readers->submitted++;
     job->state = WEIR__JOB_QUEUED;
+    job->queued_ns = job->min_rev ? weir__now_ns() : 0;
     weir__jobs_push(&readers->queue, job);
     readers->cpu = sched_getcpu();
     if (!defer || !readers->watching) { /* a watcher takes it in time if nobody else does */
@@ -270,12 +303,23 @@ void weir__readers_rouse(weir_pool *pool) {
   (void)pthread_mutex_unlock(&pool->readers.lock);
 }
 
+void weir__readers_unpark(weir_pool *pool) {
+  weir__readers *readers = &pool->readers;
+  if (__atomic_load_n(&readers->parked.count, __ATOMIC_RELAXED)) {
+    (void)pthread_mutex_lock(&readers->lock);
+    unpark_locked(readers);
+    rouse_locked(readers);
+    (void)pthread_mutex_unlock(&readers->lock);
+  }
+}
+
 int weir__readers_remove(weir_pool *pool, weir__job *job) {
   weir__readers *readers = &pool->readers;
   (void)pthread_mutex_lock(&readers->lock);
-  int queued = job->state == WEIR__JOB_QUEUED;
+  int parked = job->state == WEIR__JOB_PARKED;
+  int queued = parked || job->state == WEIR__JOB_QUEUED;
   if (queued) {
-    weir__jobs_remove(&readers->queue, job);
+    weir__jobs_remove(parked ? &readers->parked : &readers->queue, job);
     job->state = WEIR__JOB_NONE;
   }
   (void)pthread_mutex_unlock(&readers->lock);

@@ -19,6 +19,9 @@ int weir__readers_submit(weir_pool *pool, weir__job *job, int defer);
 /* Sees that a thread is awake for jobs that were queued with `defer`. */
 void weir__readers_rouse(weir_pool *pool);
 
+/* Those who wait for a commit (min_rev) look again. Called after each commit of the lane. */
+void weir__readers_unpark(weir_pool *pool);
+
 /* Takes a job out of the queue: 1 and the job is the caller's again (finish is not called), 0 if it is not
  * queued any more. */
 int weir__readers_remove(weir_pool *pool, weir__job *job);
