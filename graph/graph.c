@@ -14,6 +14,7 @@
 
 struct weir_graph {
   weir_pool *pool;
+  const char *path; /* while it is being opened */
 };
 
 /* ---- State in each connection ---------------------------------------------------------------------- */
@@ -37,7 +38,13 @@ static void disconnect_graph(void *data, void *graph) {
   free(local);
 }
 
-static const weir_pool_hooks hooks = {connect_graph, disconnect_graph};
+static int inspect_graph(struct sqlite3 *db, void *data, weir_error *err) {
+  const weir_graph *graph = data;
+  return weir__schema_inspect(db, graph->path, err);
+}
+
+static const weir_pool_hooks hooks = {
+    .connect = connect_graph, .disconnect = disconnect_graph, .inspect = inspect_graph};
 
 /* ---- Opening and closing --------------------------------------------------------------------------- */
 
@@ -54,11 +61,13 @@ static int open_pool(weir_graph *graph, const char *path, const weir_pool_option
   options.hooks = &hooks;
   options.data = graph;
   options.numbered = 1;
+  graph->path = path;
   rc = weir_pool_open(&graph->pool, path, &options, err);
   if (rc) {
     return rc;
   }
   rc = weir__schema_open(weir_pool_auto(graph->pool), path, options.read_only, err);
+  graph->path = NULL; /* the caller's */
   if (rc) {
     (void)weir_pool_close(graph->pool, NULL); /* the error that counts is in err */
   }

@@ -38,6 +38,10 @@ int weir__graph_write_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error 
  * messages. Errors: WEIR_VERSION, WEIR_CORRUPT, WEIR_READONLY. */
 int weir__schema_open(weir_txn *txn, const char *path, int read_only, weir_error *err);
 
+/* Refuses a database that weir__schema_open would refuse, by reading alone. One that cannot be read is left
+ * to that. Errors: WEIR_VERSION, WEIR_CORRUPT. */
+int weir__schema_inspect(struct sqlite3 *db, const char *path, weir_error *err);
+
 /* ---- Arguments -------------------------------------------------------------------------------------- */
 
 /* Copies options of the caller's, whose first member is their size, over the defaults in `known`: a smaller

@@ -21,7 +21,7 @@
 
 #include <inttypes.h>
 
-#include "sql.h"
+#include <sqlite3.h>
 
 #define APPLICATION_ID 2003134834 /* "weir" in ASCII, 0x77656972 */
 #define SCHEMA_VERSION 1
@@ -64,32 +64,38 @@ struct state {
   int64_t known;   /* of these, those of this version's schema */
 };
 
-static int read_number(weir_txn *txn, weir_text text, int64_t *out, weir_error *err) {
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  return rc ? rc : weir__sql_number(&sql, 0, out, err);
+/* Returns SQLite's code. */
+static int read_number(sqlite3 *db, const char *sql, int64_t *out) {
+  sqlite3_stmt *stmt = NULL;
+  int code = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+  if (code == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW) {
+    *out = sqlite3_column_int64(stmt, 0);
+  }
+  int end = sqlite3_finalize(stmt);
+  return code == SQLITE_OK ? end : code;
 }
 
-static int read_state(weir_txn *txn, void *data, weir_error *err) {
-  static const weir_text application_id = WEIR_TEXT("PRAGMA application_id");
-  static const weir_text version = WEIR_TEXT("PRAGMA user_version");
-  static const weir_text objects =
-      WEIR_TEXT("SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'weir_commit'");
-  static const weir_text known =
-      WEIR_TEXT("SELECT count(*) FROM sqlite_schema WHERE name IN ('label', 'label_set', 'label_set_member',"
-                " 'node', 'node_label_set', 'edge', 'edge_reverse')");
-  struct state *state = data;
-  int rc = read_number(txn, application_id, &state->application_id, err);
-  if (rc == WEIR_OK) {
-    rc = read_number(txn, version, &state->version, err);
+/* Returns SQLite's code. */
+static int read_state(sqlite3 *db, struct state *state) {
+  const struct {
+    const char *sql;
+    int64_t *out;
+  } numbers[] = {
+      {"PRAGMA application_id", &state->application_id},
+      {"PRAGMA user_version", &state->version},
+      {"SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'weir_commit'", &state->objects},
+      {"SELECT count(*) FROM sqlite_schema WHERE name IN ('label', 'label_set', 'label_set_member',"
+       " 'node', 'node_label_set', 'edge', 'edge_reverse')",
+       &state->known}};
+  int code = SQLITE_OK;
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && code == SQLITE_OK; i++) {
+    code = read_number(db, numbers[i].sql, numbers[i].out);
   }
-  if (rc == WEIR_OK) {
-    rc = read_number(txn, objects, &state->objects, err);
-  }
-  if (rc == WEIR_OK) {
-    rc = read_number(txn, known, &state->known, err);
-  }
-  return rc;
+  return code;
+}
+
+static int read_state_fn(weir_txn *txn, void *data, weir_error *err) {
+  return weir_txn_check(txn, read_state(weir_txn_db(txn), data), err);
 }
 
 static int is_empty(const struct state *state) {
@@ -125,7 +131,7 @@ static int is_current(const struct state *state) {
 
 static int migrate(weir_txn *txn, void *data, weir_error *err) {
   struct state *state = data;
-  int rc = read_state(txn, state, err); /* anew: another process may have been faster */
+  int rc = read_state_fn(txn, state, err); /* anew: another process may have been faster */
   if (rc == WEIR_OK) {
     rc = check_state(state, err);
   }
@@ -150,7 +156,7 @@ static int migrate(weir_txn *txn, void *data, weir_error *err) {
 
 int weir__schema_open(weir_txn *txn, const char *path, int read_only, weir_error *err) {
   struct state state = {.path = path};
-  int rc = weir_read(txn, read_state, &state, NULL, err);
+  int rc = weir_read(txn, read_state_fn, &state, NULL, err);
   if (rc == WEIR_OK) {
     rc = check_state(&state, err);
   }
@@ -162,4 +168,9 @@ int weir__schema_open(weir_txn *txn, const char *path, int read_only, weir_error
                      is_empty(&state) ? "made a graph store" : "brought to this version's schema");
   }
   return weir_write(txn, migrate, &state, NULL, err);
+}
+
+int weir__schema_inspect(struct sqlite3 *db, const char *path, weir_error *err) {
+  struct state state = {.path = path};
+  return read_state(db, &state) == SQLITE_OK ? check_state(&state, err) : WEIR_OK;
 }

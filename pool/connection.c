@@ -180,7 +180,10 @@ static int set_up(weir__conn *conn, enum weir__role role, weir_error *err) {
     return weir_fail(err, WEIR_NOMEM, "cannot configure a connection to '%s'", conn->pool->path);
   }
   int rc = WEIR_OK;
-  if (!conn->pool->memory && !options->read_only) {
+  if (!conn->pool->inspected && options->hooks && options->hooks->inspect) {
+    rc = options->hooks->inspect(conn->db, options->data, err);
+  }
+  if (rc == WEIR_OK && !conn->pool->memory && !options->read_only) {
     rc = ensure_wal(conn, err);
   }
   char sql[256];

@@ -251,6 +251,7 @@ struct weir_pool {
   char *path;
   weir_pool_options options; /* every default filled in */
   int memory;                /* the database is in memory */
+  int inspected;             /* the inspect hook has seen it, if there is one */
   unsigned fork_generation;  /* see registry.h */
   struct weir__file *file;   /* its entry in the registry, or NULL */
   pthread_condattr_t monotonic;

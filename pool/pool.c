@@ -210,6 +210,7 @@ static int open_first(weir_pool *pool, weir_error *err) {
   if (rc != WEIR_OK) {
     return rc;
   }
+  pool->inspected = 1;
   slot->conn->slot = slot;
   pool->open = 1;
   rc = weir__sqlite_fail(err, slot->conn->db, weir__conn_run(slot->conn, slot->conn->touch), pool->path);

@@ -40,7 +40,7 @@ static void disconnect(void *local, void *data) {
   atomic_fetch_sub(&h->alive, 1);
 }
 
-static const weir_pool_hooks hooks = {connect, disconnect};
+static const weir_pool_hooks hooks = {.connect = connect, .disconnect = disconnect};
 
 /* Opens the pool's READERS snapshots, each by a thread of its own, since a thread has one at most. */
 struct opening {

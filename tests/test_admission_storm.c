@@ -30,7 +30,7 @@ static void disconnect(void *local, void *data) {
   free(marker);
 }
 
-static const weir_pool_hooks hooks = {connect, disconnect};
+static const weir_pool_hooks hooks = {.connect = connect, .disconnect = disconnect};
 
 /* Stays a while with the connection, and sees that nobody else has it. */
 static void hold(struct marker *marker, int who, uint64_t turns, faults *f) {

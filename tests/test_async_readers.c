@@ -23,7 +23,7 @@ static int connect_function(struct sqlite3 *db, void **local, void *data, weir_e
   return rc == SQLITE_OK ? WEIR_OK : weir_fail(err, WEIR_SQL, "cannot register a function");
 }
 
-static const weir_pool_hooks hooks = {connect_function, NULL};
+static const weir_pool_hooks hooks = {.connect = connect_function};
 
 Test(async_readers, one_that_runs_out_of_memory_fails_alone) {
   enum { ROUNDS = 50, AFTER = 4 }; /* a snapshot is shared for a short time only: not in every round */

@@ -72,8 +72,8 @@ static void disconnect_hook(void *stored, void *data) {
   free(l);
 }
 
-static const weir_pool_hooks hooks = {connect_hook, disconnect_hook};
-static const weir_pool_hooks other_hooks = {connect_hook, disconnect_hook};
+static const weir_pool_hooks hooks = {.connect = connect_hook, .disconnect = disconnect_hook};
+static const weir_pool_hooks other_hooks = {.connect = connect_hook, .disconnect = disconnect_hook};
 
 static weir_pool_options with(record *r) {
   weir_pool_options options = WEIR_POOL_OPTIONS_INIT;

@@ -82,12 +82,18 @@ typedef enum weir_durability {
  *
  *   connect     after all pragmas are set. May set *local. A failure closes the connection again.
  *   disconnect  before the connection is closed. `local` is what connect stored.
+ *   inspect     by weir_pool_open, before anything is written to the file. It may read, and refuse the file:
+ *               then that is left as it was.
+ *
+ * Each may be NULL.
  */
 typedef struct weir_pool_hooks {
   /* Prepares a new connection. */
   int (*connect)(struct sqlite3 *db, void **local, void *data, weir_error *err);
   /* Undoes connect. */
   void (*disconnect)(void *local, void *data);
+  /* Judges the database. */
+  int (*inspect)(struct sqlite3 *db, void *data, weir_error *err);
 } weir_pool_hooks;
 
 /* What a weir_trace tells of. */
