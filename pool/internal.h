@@ -143,7 +143,7 @@ typedef struct weir__waiter {
   struct weir__waiter *prev, *next;
   pthread_cond_t wake;
   uint64_t thread;
-  uint64_t since_ns;
+  int roused;              /* signaled because a slot was free, and has not looked since */
   const weir_token *token; /* or NULL */
   weir__slot *granted;     /* set by a direct hand-off */
 } weir__waiter;
@@ -158,7 +158,7 @@ typedef struct weir__admission {
 
 /*
  * Leases a slot with an open connection. Fair by bounded wait: a slot that is free goes to a running thread,
- * unless the first waiter has waited WEIR__FAIR_NS; from then on slots are handed over in order. Errors:
+ * until the first waiter has been the first for WEIR__FAIR_NS; it gets the next slot. Errors:
  * WEIR_BUSY (timeout), WEIR_CANCELED, WEIR_CLOSED, and those of weir__conn_open.
  */
 int weir__slot_acquire(weir_pool *pool, const weir__admission *how, weir__slot **out, weir_error *err);
@@ -266,6 +266,7 @@ struct weir_pool {
   weir__slot *free;      /* LIFO, so that few connections stay warm */
   weir__waiter *waiters; /* FIFO (utlist) */
   unsigned waiting;
+  uint64_t first_ns;          /* when the first of them became the first */
   unsigned in_use;            /* leased slots of the free list's kind */
   unsigned ports;             /* weir_async handles */
   int closing;                /* no new transactions */

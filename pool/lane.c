@@ -213,10 +213,10 @@ static void give_up_locked(weir__lane *lane) {
 }
 
 /* Looks a moment, without sleeping, for so many jobs, or for a caller that takes over. */
-static void look(weir__lane *lane, unsigned wanted, int may_be_taken) {
+static void look(weir__lane *lane, unsigned wanted) {
   uint64_t until = weir__now_ns() + LOOK_NS;
   while (__atomic_load_n(&lane->queued, __ATOMIC_RELAXED) < wanted &&
-         !(may_be_taken && !__atomic_load_n(&lane->looking, __ATOMIC_RELAXED)) && weir__now_ns() < until) {
+         __atomic_load_n(&lane->looking, __ATOMIC_RELAXED) && weir__now_ns() < until) {
     weir__relax();
   }
 }
@@ -234,8 +234,7 @@ static int serve_locked(weir_pool *pool) {
   weir__jobs ended = {0};
   int looked = 0;
   for (;;) {
-    int shared = lane->last_members > 1;
-    unsigned wanted = shared ? lane->last_members : 1;
+    unsigned wanted = lane->last_members > 1 ? lane->last_members : 1;
     int due = weir__checkpoint_due_locked(pool);
     int looks = !due && !looked && lane->queued < wanted;
     weir__job *job = due || looks ? NULL : take_locked(pool, NULL, weir__now_ns());
@@ -243,8 +242,7 @@ static int serve_locked(weir_pool *pool) {
       give_up_locked(lane);
       return WEIR_OK;
     }
-    int may_be_taken = looks && !shared;
-    __atomic_store_n(&lane->looking, may_be_taken, __ATOMIC_RELAXED);
+    __atomic_store_n(&lane->looking, looks, __ATOMIC_RELAXED);
     lane->full_next = lane->full > 0;
     (void)pthread_mutex_unlock(&lane->lock);
     tell_all(&ended);
@@ -252,7 +250,7 @@ static int serve_locked(weir_pool *pool) {
     if (due) {
       weir__checkpoint(pool);
     } else if (looks) {
-      look(lane, wanted, may_be_taken);
+      look(lane, wanted);
     } else {
       rc = drive(pool, job, &ended);
     }
@@ -260,7 +258,7 @@ static int serve_locked(weir_pool *pool) {
       return rc;
     }
     (void)pthread_mutex_lock(&lane->lock);
-    if (may_be_taken && !lane->looking) { /* a caller drives it now, or has handed it back */
+    if (looks && !lane->looking) { /* a caller drives it now, or has handed it back */
       return WEIR_OK;
     }
     __atomic_store_n(&lane->looking, 0, __ATOMIC_RELAXED);
@@ -363,6 +361,14 @@ static int await(weir_pool *pool, weir__job *job) {
   return rc;
 }
 
+/* May a caller drive the lane? If the lane's thread only looks for work, and the last write was alone, it is
+ * this caller that it looks for; after a commit that was shared it is better to let the thread find all. One
+ * that does not wait is not refused because of that. */
+static int is_free_locked(const weir__lane *lane, const weir__job *job) {
+  return !lane->driven ||
+         (lane->looking && !lane->queued && (lane->last_members <= 1 || job->timeout_ns == 0));
+}
+
 int weir__lane_write(weir_pool *pool, weir__job *job) {
   weir__lane *lane = &pool->lane;
   job->queued_ns = weir__now_ns();
@@ -371,7 +377,7 @@ int weir__lane_write(weir_pool *pool, weir__job *job) {
   int leading = 0;
   if (rc == WEIR_OK && canceled(job)) {
     rc = weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
-  } else if (rc == WEIR_OK && (!lane->driven || (lane->looking && !lane->queued))) {
+  } else if (rc == WEIR_OK && is_free_locked(lane, job)) {
     lane->driven = 1;
     __atomic_store_n(&lane->looking, 0, __ATOMIC_RELAXED);
     leading = 1;

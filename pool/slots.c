@@ -2,14 +2,17 @@
  * Admission: who may use a connection, and who is next.
  *
  * The slots are the permits of a counting semaphore, each with the connection it lends. A slot that becomes
- * free goes to whoever asks first, also to a thread that has just come and is running: waking a waiter for
- * each read of a few microseconds would make a convoy. But a waiter that has waited WEIR__FAIR_NS is not
- * passed any more: then newcomers queue, and slots are handed over in order. So every wait is bounded by the
- * work before it plus that time.
+ * free goes to whoever asks first, also to a thread that has just come and is running: to hand it to a waiter
+ * each time would make every read of a few microseconds wait for a context switch, a convoy. But a waiter
+ * that has been the first in the list for WEIR__FAIR_NS is not passed any more: it gets the next slot, by
+ * direct hand-off. Then the clock starts anew for the one behind it. So hand-offs are paced, one in
+ * WEIR__FAIR_NS at most while reads are short, and in order if they take longer. A wait is bounded by the
+ * place in the list times WEIR__FAIR_NS, plus the work before it.
  *
  * Invariants, under the lock: a slot is either leased or in the free list; a waiter is in the list exactly
- * while it has no grant; when a slot is free and there are waiters, the first of them has been signaled.
- * Whoever leaves the list without its grant passes that signal on.
+ * while it has no grant; when a slot is free and there are waiters, the first of them is roused: it has been
+ * signaled and not looked since, so a second signal could not help. Whoever looks and finds nothing is not
+ * roused any more; whoever changes who is first, or makes a slot free, sees that the first is.
  */
 #include <utlist.h>
 
@@ -17,11 +20,13 @@
 #include "internal.h"
 #include "registry.h"
 
-/* How long a waiter lets others pass. About the cost of a few context switches. */
-#define WEIR__FAIR_NS (200u * WEIR__NS_PER_US)
+/* How long the first waiter lets others pass: so long that the context switch of a hand-off is small beside
+ * the reads that are done meanwhile. */
+#define WEIR__FAIR_NS (300u * WEIR__NS_PER_US)
 
-static int overdue(const weir__waiter *waiter) {
-  return weir__now_ns() - waiter->since_ns >= WEIR__FAIR_NS;
+/* Is it the turn of the first waiter? */
+static int overdue_locked(const weir_pool *pool) {
+  return pool->waiters && weir__now_ns() - pool->first_ns >= WEIR__FAIR_NS;
 }
 
 static void lend_locked(weir_pool *pool, weir__slot *slot, uint64_t owner) {
@@ -40,10 +45,29 @@ static weir__slot *take_free_locked(weir_pool *pool, uint64_t owner) {
 }
 
 /* Keeps the third invariant. */
-static void signal_first_locked(weir_pool *pool) {
-  if (pool->free && pool->waiters) {
-    (void)pthread_cond_signal(&pool->waiters->wake);
+static void rouse_locked(weir_pool *pool) {
+  weir__waiter *first = pool->waiters;
+  if (pool->free && first && !first->roused) {
+    first->roused = 1;
+    (void)pthread_cond_signal(&first->wake);
   }
+}
+
+static void join_list_locked(weir_pool *pool, weir__waiter *waiter) {
+  if (!pool->waiters) {
+    pool->first_ns = weir__now_ns();
+  }
+  DL_APPEND(pool->waiters, waiter);
+  pool->waiting++;
+}
+
+/* The caller keeps the third invariant. */
+static void leave_list_locked(weir_pool *pool, weir__waiter *waiter) {
+  if (waiter == pool->waiters) {
+    pool->first_ns = weir__now_ns();
+  }
+  DL_DELETE(pool->waiters, waiter);
+  pool->waiting--;
 }
 
 static int canceled(const weir_token *token) {
@@ -52,19 +76,19 @@ static int canceled(const weir_token *token) {
 
 /* Waits in the list until there is a slot. */
 static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot **out, weir_error *err) {
-  weir__waiter waiter = {.thread = weir__thread_id(), .since_ns = weir__now_ns(), .token = how->token};
-  struct timespec until = weir__timespec(waiter.since_ns + how->timeout_ns);
+  weir__waiter waiter = {.thread = weir__thread_id(), .token = how->token};
+  struct timespec until = weir__timespec(weir__now_ns() + how->timeout_ns);
   if (pthread_cond_init(&waiter.wake, &pool->monotonic) != 0) {
     return weir_fail(err, WEIR_NOMEM, "out of memory");
   }
   /* cppcheck-suppress autoVariables ; it leaves the list before this returns */
-  DL_APPEND(pool->waiters, &waiter);
-  pool->waiting++;
+  join_list_locked(pool, &waiter);
   pool->read_waits += how->writes ? 0 : 1;
 
   int rc = WEIR_OK;
   while (rc == WEIR_OK && !*out) {
     int timeout = pthread_cond_timedwait(&waiter.wake, &pool->lock, &until);
+    waiter.roused = 0;
     if (waiter.granted) {
       *out =
           waiter
@@ -80,10 +104,9 @@ static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot *
     }
   }
   if (!waiter.granted) {
-    DL_DELETE(pool->waiters, &waiter);
-    pool->waiting--;
+    leave_list_locked(pool, &waiter);
   }
-  signal_first_locked(pool);
+  rouse_locked(pool);
   if (pool->closing) {
     (void)pthread_cond_broadcast(&pool->returned); /* closing waits for waiters to leave, too */
   }
@@ -119,7 +142,7 @@ int weir__slot_acquire(weir_pool *pool, const weir__admission *how, weir__slot *
     rc = weir_fail(err, WEIR_CANCELED, "canceled before it began");
   } else if (pool->closing && !how->draining) {
     rc = weir_fail(err, WEIR_CLOSED, "the pool is closed or closing");
-  } else if (!pool->waiters || (pool->free && !overdue(pool->waiters))) {
+  } else if (!overdue_locked(pool)) {
     slot = take_free_locked(pool, weir__thread_id());
   }
   if (rc == WEIR_OK && !slot) {
@@ -164,20 +187,19 @@ void weir__slot_release(weir_pool *pool, weir__slot *slot) {
     pool->reads += slot->conn->reads;
     slot->conn->reads = 0;
   }
-  weir__waiter *first = pool->waiters;
   if (slot == pool->writer) {
     /* only the lane's driver wants it */
-  } else if (first && overdue(first)) {
-    DL_DELETE(pool->waiters, first);
-    pool->waiting--;
+  } else if (overdue_locked(pool)) {
+    weir__waiter *first = pool->waiters;
+    leave_list_locked(pool, first);
     lend_locked(pool, slot, first->thread);
     first->granted = slot;
     (void)pthread_cond_signal(&first->wake);
   } else {
     slot->next = pool->free;
     pool->free = slot;
-    signal_first_locked(pool);
   }
+  rouse_locked(pool);
   if (pool->closing) {
     (void)pthread_cond_broadcast(&pool->returned);
   }

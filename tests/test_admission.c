@@ -18,54 +18,58 @@ static weir_pool *opened(int kind, unsigned readers) {
 
 /* ---- Order ---- */
 
-/* A transaction that takes the next number. */
-struct place {
-  int *served; /* so far; whoever has the only connection counts */
-  int number;
-};
-
-static int take_number_fn(weir_txn *txn, void *data, weir_error *err) {
-  struct place *place = data;
-  (void)txn;
-  (void)err;
-  place->number = ++*place->served;
-  return WEIR_OK;
-}
-
-/* Has the last waiter waited far longer than the time in which others may pass it? */
-static int last_is_overdue(void *data) {
+/* Has the first waiter been the first for longer than others may pass it? */
+static int first_is_overdue(void *data) {
   weir_pool *pool = data;
   (void)pthread_mutex_lock(&pool->lock);
-  const weir__waiter *last = pool->waiters ? pool->waiters->prev : NULL;
-  int overdue = last && weir__now_ns() - last->since_ns > 5 * WEIR__NS_PER_MS;
+  int overdue = pool->waiters && weir__now_ns() - pool->first_ns > 5 * WEIR__NS_PER_MS;
   (void)pthread_mutex_unlock(&pool->lock);
   return overdue;
 }
 
-Test(admission, overdue_waiters_are_passed_by_nobody_and_served_in_order) {
+/* A thread that waits for a slot, and leaves it to the test's main thread. */
+struct comer {
+  weir_pool *pool;
+  _Atomic(weir__slot *) got;
+  pthread_t thread;
+};
+
+static const weir__admission impatient = {.timeout_ns = 0};
+static const weir__admission patient = {.timeout_ns = (uint64_t)WEIR_TEST_WAIT_MS * WEIR__NS_PER_MS};
+
+static void *come(void *data) {
+  struct comer *c = data;
+  weir__slot *slot = NULL;
+  (void)weir__slot_acquire(c->pool, &patient, &slot, NULL);
+  atomic_store(&c->got, slot);
+  return NULL;
+}
+
+static int has_got_it(void *data) {
+  return atomic_load(&((struct comer *)data)->got) != NULL;
+}
+
+Test(admission, the_first_waiter_when_overdue_is_passed_by_nobody_and_so_all_are_served_in_order) {
   enum { WAITERS = 8 };
   weir_pool *pool = opened(POOL_FILE, 1);
-  weir__admission patient = {.timeout_ns = (uint64_t)WEIR_TEST_WAIT_MS * WEIR__NS_PER_MS};
-  weir__slot *slot = NULL;
-  cr_assert(eq(int, weir__slot_acquire(pool, &patient, &slot, NULL), WEIR_OK));
-  int served = 0;
-  struct place places[WAITERS];
-  task tasks[WAITERS] = {{.rc = 0}};
+  struct comer comers[WAITERS];
+  weir__slot *slot = NULL, *none = NULL;
+  cr_assert(eq(int, weir__slot_acquire(pool, &impatient, &slot, NULL), WEIR_OK));
   for (unsigned i = 0; i < WAITERS; i++) {
-    places[i] = (struct place){&served, 0};
-    tasks[i] = (task){.in = weir_pool_auto(pool), .fn = take_number_fn, .data = &places[i]};
-    cr_assert(task_start_waiting(&tasks[i], pool, i + 1));
+    comers[i] = (struct comer){.pool = pool};
+    cr_assert(eq(int, pthread_create(&comers[i].thread, NULL, come, &comers[i]), 0));
+    cr_assert(await_waiting(pool, i + 1));
   }
-  cr_assert(weir_test_wait(last_is_overdue, pool, WEIR_TEST_WAIT_MS));
-  /* A thread that runs and wants the connection right back comes after all of them. */
-  weir__slot_release(pool, slot);
-  cr_assert(eq(int, weir__slot_acquire(pool, &patient, &slot, NULL), WEIR_OK));
-  cr_assert(eq(int, served, WAITERS));
-  weir__slot_release(pool, slot);
-  for (int i = 0; i < WAITERS; i++) {
-    cr_assert(eq(int, task_join(&tasks[i]), WEIR_OK));
-    cr_assert(eq(int, places[i].number, i + 1));
+  for (unsigned i = 0; i < WAITERS; i++) {
+    cr_assert(weir_test_wait(first_is_overdue, pool, WEIR_TEST_WAIT_MS));
+    weir__slot_release(pool, slot);
+    /* this thread runs, and has the time to take it back before anybody has woken */
+    cr_assert(eq(int, weir__slot_acquire(pool, &impatient, &none, NULL), WEIR_BUSY), "place %u", i);
+    cr_assert(weir_test_wait(has_got_it, &comers[i], WEIR_TEST_WAIT_MS), "place %u", i);
+    slot = atomic_load(&comers[i].got);
+    cr_assert(eq(int, pthread_join(comers[i].thread, NULL), 0));
   }
+  weir__slot_release(pool, slot);
   cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
 }
 

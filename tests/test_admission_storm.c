@@ -113,6 +113,83 @@ Test(admission_storm, waiters_that_are_canceled_or_time_out_while_being_granted_
   cr_assert(eq(int, weir_pool_close(s.pool, NULL), WEIR_OK));
 }
 
+/* ---- Running threads that never wait against threads that do ---- */
+
+enum { BARGING = 2, PATIENT = 6, TURNS = TEST_IS_SLOW ? 50 : 200, QUIET_ROUNDS = TEST_IS_SLOW ? 40 : 200 };
+
+struct crowd {
+  weir_pool *pool;
+  int barging, patient, turns;
+  atomic_int waiting; /* patient threads that have not had all their turns */
+  atomic_long barged; /* turns of the others meanwhile */
+  faults faults;
+};
+
+static void barge(struct crowd *c, int who) {
+  const weir__admission at_once = {.timeout_ns = 0};
+  while (atomic_load(&c->waiting) > 0) {
+    weir__slot *slot = NULL;
+    if (weir__slot_acquire(c->pool, &at_once, &slot, NULL) == WEIR_OK) {
+      hold(slot->conn->local, who, 0, &c->faults);
+      weir__slot_release(c->pool, slot);
+      atomic_fetch_add(&c->barged, 1);
+    }
+  }
+}
+
+/* Every third wait is so short that it may end just as it is roused. */
+static void crowd(int index, void *data) {
+  struct crowd *c = data;
+  weir_test_rng rng = {.state = weir_test_seed() + (uint64_t)index};
+  if (index < c->barging) {
+    barge(c, index + 1);
+    return;
+  }
+  for (int i = 0; i < c->turns; i++) {
+    uint64_t patience = (uint64_t)WEIR_TEST_WAIT_MS * WEIR__NS_PER_MS;
+    int hasty = weir_test_below(&rng, 3) == 0;
+    weir__admission how = {.timeout_ns = hasty ? 1 + weir_test_below(&rng, 50 * WEIR__NS_PER_US) : patience};
+    weir__slot *slot = NULL;
+    int rc = weir__slot_acquire(c->pool, &how, &slot, NULL);
+    if (rc == WEIR_OK) {
+      hold(slot->conn->local, index + 1, weir_test_below(&rng, 2), &c->faults);
+      weir__slot_release(c->pool, slot);
+    } else if (!hasty || rc != WEIR_BUSY) {
+      fault(&c->faults, "thread %d, turn %d: %s", index, i, weir_error_name(rc));
+      break;
+    }
+  }
+  atomic_fetch_sub(&c->waiting, 1);
+}
+
+static void gather(struct crowd *c, unsigned readers, int rounds) {
+  weir_pool_options options = WEIR_POOL_OPTIONS_INIT;
+  options.readers = readers;
+  options.hooks = &hooks;
+  options.data = &c->faults;
+  (void)weir_test_seed();
+  cr_assert(eq(int, pool_open(&c->pool, POOL_FILE, &options), WEIR_OK));
+  for (int i = 0; i < rounds && atomic_load(&c->faults.count) == 0; i++) {
+    atomic_store(&c->waiting, c->patient);
+    cr_assert(together(c->barging + c->patient, crowd, c));
+  }
+  cr_assert(eq(int, atomic_load(&c->faults.count), 0), "%s", c->faults.first);
+  all_permits_are_there(c->pool, readers);
+  cr_assert(eq(int, weir_pool_close(c->pool, NULL), WEIR_OK));
+}
+
+Test(admission_storm, no_waiter_is_passed_forever_by_threads_that_run_and_never_wait) {
+  struct crowd c = {.barging = BARGING, .patient = PATIENT, .turns = TURNS};
+  gather(&c, 1, 1);
+  cr_assert(gt(long, atomic_load(&c.barged), 0)); /* they did pass those who wait */
+}
+
+/* Each round ends without anybody who would wake a waiter that was forgotten. */
+Test(admission_storm, a_slot_that_is_free_is_never_forgotten_while_somebody_waits) {
+  struct crowd c = {.patient = PATIENT, .turns = 20};
+  gather(&c, STORM_READERS, QUIET_ROUNDS);
+}
+
 /* ---- Everything at once, with connections that break ----
  *
  * Under ThreadSanitizer also an inversion of the order of locks would show. */

@@ -99,12 +99,11 @@ static void leave_lane(model *m, int who) {
 
 /* ---- The pool compared ---- */
 
-/* From here on the waiter is not passed any more, so that the order is certain. */
-static int all_are_overdue(void *data) {
+/* From here on the first waiter is not passed any more, so that the order is certain. */
+static int first_is_overdue(void *data) {
   weir_pool *pool = data;
   (void)pthread_mutex_lock(&pool->lock);
-  const weir__waiter *last = pool->waiters ? pool->waiters->prev : NULL;
-  int overdue = !last || weir__now_ns() - last->since_ns > WEIR__NS_PER_MS;
+  int overdue = !pool->waiters || weir__now_ns() - pool->first_ns > WEIR__NS_PER_MS;
   (void)pthread_mutex_unlock(&pool->lock);
   return overdue;
 }
@@ -122,7 +121,7 @@ static void compare(model *m) {
   }
   cr_assert(await_waiting(m->pool, (unsigned)m->waiters.count), "%d", m->waiters.count);
   cr_assert(await_queued(m->pool, (unsigned)m->queue.count));
-  cr_assert(weir_test_wait(all_are_overdue, m->pool, WEIR_TEST_WAIT_MS));
+  cr_assert(weir_test_wait(first_is_overdue, m->pool, WEIR_TEST_WAIT_MS));
   weir_pool_stats stats = stats_of(m->pool);
   cr_assert(eq(uint, stats.readers_in_use, inside + (m->single ? writing : 0)));
   cr_assert(eq(uint, stats.readers_open, (unsigned)m->open_count));

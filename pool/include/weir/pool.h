@@ -231,8 +231,9 @@ typedef enum weir_priority { WEIR_INTERACTIVE = 0, WEIR_BULK = 1 } weir_priority
 typedef struct weir_ack {
   int64_t rev; /* of a numbered pool: reads from this number on see the write, see min_rev; else
                   0 */
-  weir_durability durability; /* what the commit survives: at least what was asked for */
-  unsigned members;           /* writes that shared the commit, this one included */
+  weir_durability
+      durability;   /* what the commit survives: at least what was asked for. In memory: WEIR_NORMAL */
+  unsigned members; /* writes that shared the commit, this one included */
 } weir_ack;
 
 /* Options of one transaction. Start from WEIR_TXN_OPTIONS_INIT; NULL or zero means the default. */
