@@ -16,7 +16,7 @@
 TestSuite(kill, .timeout = 3600);
 
 #ifndef KILL_ROUNDS
-#define KILL_ROUNDS (TEST_IS_SLOW ? 10 : 60)
+#define KILL_ROUNDS (TEST_IS_SLOW ? 10 : 40)
 #endif
 
 enum {

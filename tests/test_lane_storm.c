@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "loop.h"
 #include "traffic.h"
 
 TestSuite(lane_storm, .timeout = 300);
@@ -19,6 +20,7 @@ struct storm {
   int each; /* writes of a caller, and of a loop */
   atomic_int writing;
   atomic_long reads, reads_given_up;
+  weir_test_loop loops[LOOPS];
 };
 
 static void tell(const append *row, void *data) {
@@ -63,7 +65,7 @@ static void take_part(int index, void *data) {
   if (index < CALLERS)
     traffic_write(&s->traffic, index, s->each, seed);
   else
-    traffic_loop(&s->traffic, index, s->each, seed);
+    traffic_loop(&s->traffic, &s->loops[index - CALLERS].uv, index, s->each, seed);
   atomic_fetch_sub(&s->writing, 1);
 }
 
@@ -143,7 +145,11 @@ static void run_storm(int kind, int writes) {
   cr_assert(eq(int, pool_open(&s.traffic.pool, kind, &options), WEIR_OK));
   weir_pool *pool = s.traffic.pool;
   cr_assert(eq(int, weir_write(weir_pool_auto(pool), append_tables_fn, NULL, NULL, NULL), WEIR_OK));
+  for (int i = 0; i < LOOPS; i++)
+    weir_test_loop_init(&s.loops[i]);
   cr_assert(together(CALLERS + LOOPS + READERS, take_part, &s));
+  for (int i = 0; i < LOOPS; i++)
+    cr_assert(eq(uint, weir_test_loop_close(&s.loops[i]), 0));
   cr_assert(eq(int, atomic_load(&s.traffic.faults.count), 0), "%s", s.traffic.faults.first);
   cr_assert(weir_test_wait(lane_is_whole, pool, WEIR_TEST_WAIT_MS));
   check_counters(&s, 1);

@@ -14,12 +14,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "loop.h"
 #include "traffic.h"
 
 enum { GO = 3, REPORTS = 4, THREADS = 3 };
 
 struct life {
   traffic traffic;
+  weir_test_loop loop;
   int count, writer;
   uint64_t seed;
 };
@@ -35,7 +37,10 @@ static void live(int index, void *data) {
   struct life *life = data;
   uint64_t seed = life->seed * 100 + (uint64_t)index;
   int count = life->count ? life->count : INT32_MAX;
-  (index < THREADS ? traffic_write : traffic_loop)(&life->traffic, life->writer + index, count, seed);
+  if (index < THREADS)
+    traffic_write(&life->traffic, life->writer + index, count, seed);
+  else
+    traffic_loop(&life->traffic, &life->loop.uv, life->writer + index, count, seed);
 }
 
 int main(int argc, char **argv) {
@@ -56,6 +61,7 @@ int main(int argc, char **argv) {
   life.traffic.fails = 1;
   life.traffic.bytes_max = 100000;
   life.traffic.told = report;
+  weir_test_loop_init(&life.loop);
   while (read(GO, &byte, 1) > 0) {
   }
   int rc = weir_pool_open(&life.traffic.pool, argv[1], &options, &err);
@@ -63,6 +69,8 @@ int main(int argc, char **argv) {
     rc = weir_write(weir_pool_auto(life.traffic.pool), append_tables_fn, NULL, NULL, &err);
   if (rc == WEIR_OK && !together(THREADS + 1, live, &life))
     rc = weir_fail(&err, WEIR_NOMEM, "no threads");
+  if (weir_test_loop_close(&life.loop) != 0)
+    fault(&life.traffic.faults, "something was left on the loop");
   if (rc == WEIR_OK && atomic_load(&life.traffic.faults.count) > 0)
     rc = weir_fail(&err, WEIR_INVALID, "%s", life.traffic.faults.first);
   if (rc == WEIR_OK) {

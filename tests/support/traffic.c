@@ -5,8 +5,6 @@
 
 #include <weir/async.h>
 
-#include "loop.h"
-
 /* ---- One write ---- */
 
 /* What is done with it, beside the append. */
@@ -178,26 +176,22 @@ static void land(weir_req *req, int status) {
     cancel_one(here);
 }
 
-void traffic_loop(traffic *t, int writer, int count, uint64_t seed) {
+void traffic_loop(traffic *t, uv_loop_t *loop, int writer, int count, uint64_t seed) {
   struct airport here = {.traffic = t, .rng = {.state = seed}, .writer = writer, .count = count};
-  weir_test_loop loop;
   weir_error err = WEIR_ERROR_INIT;
-  weir_test_loop_init(&loop);
-  int rc = weir_async_init(&here.async, &loop.uv, t->pool, &err);
+  int rc = weir_async_init(&here.async, loop, t->pool, &err);
   if (rc != WEIR_OK) {
     fault(&t->faults, "a loop: %s: %s", weir_error_name(rc), err.message);
-  } else {
-    for (int i = 0; i < TRAFFIC_FLIGHTS; i++) {
-      here.flights[i].airport = &here;
-      launch(&here, &here.flights[i]);
-    }
-    (void)uv_run(&loop.uv, UV_RUN_DEFAULT); /* the test's timeout is its watchdog */
-    if (here.landed != here.launched)
-      fault(&t->faults, "%d writes of a loop ended, of %d", here.landed, here.launched);
-    if (weir_async_close(&here.async, NULL) != WEIR_OK)
-      fault(&t->faults, "the handle of a loop cannot be closed");
+    return;
   }
-  (void)uv_run(&loop.uv, UV_RUN_DEFAULT);
-  if (weir_test_loop_close(&loop) != 0)
-    fault(&t->faults, "something was left on a loop");
+  for (int i = 0; i < TRAFFIC_FLIGHTS; i++) {
+    here.flights[i].airport = &here;
+    launch(&here, &here.flights[i]);
+  }
+  (void)uv_run(loop, UV_RUN_DEFAULT); /* the test's timeout is its watchdog */
+  if (here.landed != here.launched)
+    fault(&t->faults, "%d writes of a loop ended, of %d", here.landed, here.launched);
+  if (weir_async_close(&here.async, NULL) != WEIR_OK)
+    fault(&t->faults, "the handle of a loop cannot be closed");
+  (void)uv_run(loop, UV_RUN_DEFAULT);
 }

@@ -7,6 +7,8 @@
 #ifndef WEIR_TEST_TRAFFIC_H
 #define WEIR_TEST_TRAFFIC_H
 
+#include <uv.h>
+
 #include "appends.h"
 #include "threads.h"
 
@@ -32,7 +34,9 @@ typedef struct traffic {
 /* Writes `count` times, one after another, as `writer`. */
 void traffic_write(traffic *t, int writer, int count, uint64_t seed);
 
-/* Writes `count` times as `writer`, up to TRAFFIC_FLIGHTS at once, on a loop of its own, and closes it. */
-void traffic_loop(traffic *t, int writer, int count, uint64_t seed);
+/* Writes `count` times as `writer`, up to TRAFFIC_FLIGHTS at once, on `loop`, which nobody else uses. The
+ * test's main thread makes and closes it: ThreadSanitizer does not see libuv close its descriptors, and would
+ * report a race with a loop that another thread makes later and that gets the same numbers. */
+void traffic_loop(traffic *t, uv_loop_t *loop, int writer, int count, uint64_t seed);
 
 #endif
