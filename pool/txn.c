@@ -64,12 +64,9 @@ static int check_call(const weir_txn *in, weir_txn_fn fn, weir_error *err) {
   return rc;
 }
 
-/* Leases a connection for a read with these options, and sets the job's deadline. */
-static int admit(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
-  if (options->deadline_ms) {
-    job->deadline_ns = weir__now_ns() + nanoseconds(options->deadline_ms);
-  }
-  weir__admission how = {.timeout_ns = wait_of(options), .token = options->token};
+/* Leases a connection for a read, for which it waits so long at most. */
+static int admit(weir_pool *pool, uint64_t wait_ns, weir__job *job, weir__slot **out) {
+  weir__admission how = {.timeout_ns = wait_ns, .token = job->token};
   int rc = weir__slot_acquire(pool, &how, out, job->error);
   if (rc == WEIR_BUSY && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
     rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before a connection became free");
@@ -85,12 +82,15 @@ static void end(weir_pool *pool, weir__slot *slot) {
 /* How long to wait for a number before looking whether another process has brought it. */
 #define FOREIGN_NS (5u * WEIR__NS_PER_MS)
 
-/* Begins a read whose snapshot holds the commit that was asked for. */
+/* Begins a read whose snapshot holds the commit that was asked for, and sets the job's deadline. */
 static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
-  uint64_t until = options->min_rev ? weir__now_ns() + wait_of(options) : 0;
+  uint64_t called = options->min_rev || options->deadline_ms ? weir__now_ns() : 0;
+  uint64_t wait_ns = wait_of(options);
+  uint64_t until = called + wait_ns;
+  job->deadline_ns = options->deadline_ms ? called + nanoseconds(options->deadline_ms) : 0;
   for (;;) {
     int64_t rev = 0;
-    int rc = admit(pool, options, job, out);
+    int rc = admit(pool, wait_ns, job, out);
     if (rc != WEIR_OK) {
       return rc;
     }
@@ -116,6 +116,8 @@ static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *jo
                        (long long)rev);
     }
     weir__lane_await_commit(pool, now + FOREIGN_NS < until ? now + FOREIGN_NS : until);
+    now = weir__now_ns();
+    wait_ns = until > now ? until - now : 0;
   }
 }
 
