@@ -75,10 +75,12 @@ static weir__job *take_locked(weir_pool *pool, const weir__group *group, uint64_
 
 /* Tells whoever waits for the job. Its memory is theirs from then on. No lock is held. */
 static void tell(weir__job *job) {
+  void (*finish)(weir__job * job) = job->finish; /* read before: ThreadSanitizer has no sem_clockwait */
+  int waits = job->waits;
   __atomic_store_n(&job->state, WEIR__JOB_ENDED, __ATOMIC_RELEASE);
-  if (job->finish) {
-    job->finish(job);
-  } else if (job->waits) {
+  if (finish) {
+    finish(job);
+  } else if (waits) {
     (void)sem_post(&job->wake); /* cannot overflow: once a job */
   }
 }
