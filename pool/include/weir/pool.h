@@ -225,8 +225,9 @@ typedef enum weir_priority { WEIR_INTERACTIVE = 0, WEIR_BULK = 1 } weir_priority
 typedef struct weir_ack {
   int64_t rev; /* of a numbered pool: reads from this number on see the write, see min_rev; else
                   0 */
-  weir_durability durability; /* what the commit survives: at least what was asked for */
-  unsigned members;           /* writes that shared the commit, this one included */
+  weir_durability
+      durability;   /* what the commit survives: at least what was asked for; in memory WEIR_NORMAL */
+  unsigned members; /* writes that shared the commit, this one included */
 } weir_ack;
 
 /* Options of one transaction. Start from WEIR_TXN_OPTIONS_INIT; NULL or zero means the default. */
@@ -298,8 +299,9 @@ WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn
  * and label. Any thread, but not inside a transaction of the pool (WEIR_MISUSE). Nothing to do for a database
  * in memory.
  *
- * Errors: WEIR_BUSY, WEIR_CANCELED, WEIR_INDETERMINATE (the sync failed), WEIR_READONLY, WEIR_MISUSE,
- * WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM.
+ * Errors: WEIR_BUSY, WEIR_CANCELED, WEIR_INDETERMINATE (the sync failed), WEIR_IO (one has failed before, and
+ * the WAL cannot be copied now), WEIR_READONLY, WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID,
+ * WEIR_NOMEM.
  */
 WEIR_API int weir_flush(weir_pool *pool, const weir_txn_options *options, weir_error *err);
 
