@@ -114,9 +114,6 @@ int weir__call(weir_txn_fn fn, weir_txn *txn, void *data, weir_error *err);
 int weir__begin_read(weir__conn *conn, const weir__job *job);
 int weir__run_in_read(weir__conn *conn, const weir__job *job);
 
-/* After a read was begun, and ended, whose snapshot has only `rev` and not job->min_rev: waits for a commit,
- * or a moment, since another process may make it. WEIR_OK: look again; else the job fails. */
-int weir__await_rev(weir_pool *pool, const weir__job *job, int64_t rev, uint64_t until_ns);
 void weir__end_read(weir__conn *conn);
 
 /* Runs `fn` within the write transaction `txn`, behind a savepoint. */
@@ -257,7 +254,8 @@ struct weir_pool {
   pthread_condattr_t monotonic;
   weir_txn automatic;
 
-  int interrupt; /* atomic: running reads end with WEIR_CLOSED */
+  int interrupt;     /* atomic: running reads end with WEIR_CLOSED */
+  unsigned awaiting; /* atomic: reads that wait for a commit */
 
   pthread_mutex_t lock;                    /* guards everything below */
   weir__slot slots[WEIR__READERS_MAX + 1]; /* in pool mode the last one is the lane's */

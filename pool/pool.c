@@ -301,15 +301,22 @@ static int begin_closing(weir_pool *pool, weir_error *err) {
   return rc;
 }
 
-/* Waits for all leases to be given back. 1 if they are. */
+/* Whether somebody is inside the pool, or on the way into it. */
+static int in_use_locked(const weir_pool *pool) {
+  return pool->in_use || pool->waiters || __atomic_load_n(&pool->awaiting, __ATOMIC_ACQUIRE);
+}
+
+/* Waits for all leases to be given back. 1 if they are. Reads that wait for a commit leave without the lock,
+ * so it is looked for. */
 static int wait_returned(weir_pool *pool, uint64_t deadline_ns) {
-  struct timespec until = weir__timespec(deadline_ns);
-  int timeout = 0;
+  uint64_t now = 0;
   (void)pthread_mutex_lock(&pool->lock);
-  while ((pool->in_use || pool->waiters) && timeout == 0) {
-    timeout = pthread_cond_timedwait(&pool->returned, &pool->lock, &until);
+  while (in_use_locked(pool) && (now = weir__now_ns()) < deadline_ns) {
+    uint64_t look = now + WEIR__NS_PER_MS;
+    struct timespec until = weir__timespec(look < deadline_ns ? look : deadline_ns);
+    (void)pthread_cond_timedwait(&pool->returned, &pool->lock, &until);
   }
-  int done = !pool->in_use && !pool->waiters;
+  int done = !in_use_locked(pool);
   (void)pthread_mutex_unlock(&pool->lock);
   return done;
 }

@@ -64,9 +64,9 @@ static int check_call(const weir_txn *in, weir_txn_fn fn, weir_error *err) {
   return rc;
 }
 
-/* Leases a connection for a read with these options. */
-static int admit(weir_pool *pool, const weir_txn_options *options, const weir__job *job, weir__slot **out) {
-  weir__admission how = {.timeout_ns = wait_of(options), .token = options->token};
+/* Leases a connection for a read, for which it waits so long at most. */
+static int admit(weir_pool *pool, uint64_t wait_ns, weir__job *job, weir__slot **out) {
+  weir__admission how = {.timeout_ns = wait_ns, .token = job->token};
   int rc = weir__slot_acquire(pool, &how, out, job->error);
   if (rc == WEIR_BUSY && job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
     rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before a connection became free");
@@ -82,47 +82,68 @@ static void end(weir_pool *pool, weir__slot *slot) {
 /* How long to wait for a number before looking whether another process has brought it. */
 #define FOREIGN_NS (5u * WEIR__NS_PER_MS)
 
-int weir__await_rev(weir_pool *pool, const weir__job *job, int64_t rev, uint64_t until_ns) {
+/* Waits for a commit, or a moment: WEIR_OK, or why it is given up. */
+static int await_rev(weir_pool *pool, const weir__job *job, int64_t rev, uint64_t until) {
   uint64_t now = weir__now_ns();
   if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
     return weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for commit %lld",
                      (long long)job->min_rev);
   }
-  int late = job->deadline_ns && now >= job->deadline_ns;
-  if (late || now >= until_ns) {
-    return weir_fail(job->error, late ? WEIR_TIMEOUT : WEIR_BUSY,
+  if (now >= until) {
+    return weir_fail(job->error, job->deadline_ns && now >= job->deadline_ns ? WEIR_TIMEOUT : WEIR_BUSY,
                      "commit %lld has not been made, the last one is %lld", (long long)job->min_rev,
                      (long long)rev);
   }
-  uint64_t next = now + FOREIGN_NS < until_ns ? now + FOREIGN_NS : until_ns;
-  weir__lane_await_commit(pool, job->deadline_ns && job->deadline_ns < next ? job->deadline_ns : next);
+  weir__lane_await_commit(pool, now + FOREIGN_NS < until ? now + FOREIGN_NS : until);
   return WEIR_OK;
 }
 
-/* Begins a read whose snapshot holds the commit that was asked for. */
-static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
-  uint64_t called = options->min_rev || options->deadline_ms ? weir__now_ns() : 0;
-  job->min_rev = options->min_rev;
-  job->deadline_ns = options->deadline_ms ? called + nanoseconds(options->deadline_ms) : 0;
+/* Begins a read whose snapshot holds the commit that the job asks for. Between two tries it holds nothing by
+ * which closing would know of it, so `awaiting` says that it is there. */
+static int begin_with_rev(weir_pool *pool, weir__job *job, uint64_t until, weir__slot **out) {
+  int rc = WEIR_OK;
+  (void)__atomic_add_fetch(&pool->awaiting, 1, __ATOMIC_RELAXED);
   for (;;) {
     int64_t rev = 0;
-    int rc = admit(pool, options, job, out);
+    uint64_t now = weir__now_ns();
+    rc = admit(pool, until > now ? until - now : 0, job, out);
     if (rc != WEIR_OK) {
-      return rc;
+      break;
     }
     rc = weir__begin_read((*out)->conn, job);
-    if (rc == WEIR_OK && job->min_rev) {
+    if (rc == WEIR_OK) {
       rc = weir_txn_rev(&(*out)->conn->txn, &rev, job->error);
     }
     if (rc == WEIR_OK && rev >= job->min_rev) {
-      return WEIR_OK;
+      break;
     }
     end(pool, *out);
-    rc = rc == WEIR_OK ? weir__await_rev(pool, job, rev, called + wait_of(options)) : rc;
+    rc = rc == WEIR_OK ? await_rev(pool, job, rev, until) : rc;
     if (rc != WEIR_OK) {
-      return rc;
+      break;
     }
   }
+  (void)__atomic_sub_fetch(&pool->awaiting, 1, __ATOMIC_RELEASE); /* on failure the pool may be gone now */
+  return rc;
+}
+
+/* Begins a read, and sets the job's deadline. */
+static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
+  uint64_t called = options->min_rev || options->deadline_ms ? weir__now_ns() : 0;
+  uint64_t wait_ns = wait_of(options);
+  job->deadline_ns = options->deadline_ms ? called + nanoseconds(options->deadline_ms) : 0;
+  job->min_rev = options->min_rev;
+  if (job->min_rev) {
+    return begin_with_rev(pool, job, called + wait_ns, out);
+  }
+  int rc = admit(pool, wait_ns, job, out);
+  if (rc == WEIR_OK) {
+    rc = weir__begin_read((*out)->conn, job);
+    if (rc != WEIR_OK) {
+      end(pool, *out);
+    }
+  }
+  return rc;
 }
 
 int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options, weir_error *err) {

@@ -1,5 +1,6 @@
 /* What a commit survives: what was asked for, or more; that is synced before anybody is told, and once. */
 #include <stdio.h>
+#include <string.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -110,6 +111,45 @@ Test(group_durability, of_one_that_waits_is_that_of_the_group_that_begins_before
     }
     cr_assert(eq(long, atomic_load(&fault_syncs) - syncs, 1));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+/* At random, and a sync has come between the call and the acknowledgement of each durable one. */
+enum { WRITERS = 6, WRITES = TEST_IS_SLOW ? 30 : 100 };
+
+static struct {
+  weir_pool *pool;
+  uint64_t seed;
+  atomic_long durable; /* acknowledged as such */
+  faults faults;
+} crowd;
+
+static void write_at_random(int index, void *data) {
+  weir_test_rng rng = {crowd.seed + (uint64_t)index};
+  (void)data;
+  for (int i = 0; i < WRITES; i++) {
+    weir_durability asked = (weir_durability)weir_test_below(&rng, 3); /* 0: the pool's, which is NORMAL */
+    weir_ack ack = {0};
+    long syncs = atomic_load(&fault_syncs);
+    int rc = write_one(crowd.pool, INSERT, asked, &ack);
+    if (rc != WEIR_OK || ack.durability < asked || ack.durability < WEIR_NORMAL || ack.members < 1)
+      fault(&crowd.faults, "%d: asked for %d, got %d", rc, (int)asked, (int)ack.durability);
+    if (ack.durability == WEIR_FULL_SYNC && atomic_load(&fault_syncs) == syncs)
+      fault(&crowd.faults, "acknowledged without a sync");
+    atomic_fetch_add(&crowd.durable, ack.durability == WEIR_FULL_SYNC);
+  }
+}
+
+Test(group_durability, is_never_weaker_than_asked_for_when_many_write_at_once) {
+  FOR_FILES(kind) {
+    memset(&crowd, 0, sizeof crowd);
+    crowd.seed = weir_test_seed();
+    crowd.pool = opened(kind, WEIR_NORMAL);
+    cr_assert(together(WRITERS, write_at_random, NULL));
+    cr_assert(eq(int, atomic_load(&crowd.faults.count), 0), "%s", crowd.faults.first);
+    cr_assert(gt(long, atomic_load(&crowd.durable), 0));
+    cr_assert(eq(i64, int_of(crowd.pool, "SELECT count(*) FROM t"), WRITERS * WRITES));
+    cr_assert(eq(int, weir_pool_close(crowd.pool, NULL), WEIR_OK));
   }
 }
 

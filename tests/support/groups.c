@@ -2,6 +2,7 @@
 #include "groups.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include <sqlite3.h>
 
@@ -56,10 +57,13 @@ int group_start(group *g, weir_pool *pool) {
     m->options.ack = &m->ack;
     m->task =
         (task){.in = weir_pool_auto(pool), .fn = member_fn, .data = m, .options = &m->options, .write = 1};
-    if (task_start(&m->task) != 0)
+    if (task_start(&m->task) != 0 ||
+        (i == 0 ? !latch_await(&g->latch, 1) : !await_queued(pool, (unsigned)i))) {
+      for (int j = 0; j <= i; j++)
+        fprintf(stderr, "member %d: ended %d, runs %d: %d %s\n", j, atomic_load(&g->members[j].task.ended),
+                g->members[j].runs, g->members[j].task.rc, g->members[j].task.error.message);
       return 0;
-    if (i == 0 ? !latch_await(&g->latch, 1) : !await_queued(pool, (unsigned)i))
-      return 0;
+    }
   }
   return 1;
 }

@@ -88,11 +88,11 @@ int txn_text(weir_txn *txn, const char *sql, char *buf, size_t size, weir_error 
 
 static int latch_wait(latch *l, const int *counter, int wanted) {
   struct timespec until;
-  (void)clock_gettime(CLOCK_REALTIME, &until);
+  (void)clock_gettime(CLOCK_MONOTONIC, &until); /* the other clock may be set meanwhile */
   until.tv_sec += WEIR_TEST_WAIT_MS / 1000;
   int timeout = 0;
   while (*counter < wanted && timeout == 0)
-    timeout = pthread_cond_timedwait(&l->changed, &l->lock, &until);
+    timeout = pthread_cond_clockwait(&l->changed, &l->lock, CLOCK_MONOTONIC, &until);
   return *counter >= wanted;
 }
 

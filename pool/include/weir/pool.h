@@ -305,8 +305,9 @@ WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn
  * and label. Any thread, but not inside a transaction of the pool (WEIR_MISUSE). Nothing to do for a database
  * in memory.
  *
- * Errors: WEIR_BUSY, WEIR_CANCELED, WEIR_INDETERMINATE (the sync failed), WEIR_READONLY, WEIR_MISUSE,
- * WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM.
+ * Errors: WEIR_BUSY, WEIR_CANCELED, WEIR_INDETERMINATE (the sync failed), WEIR_IO (one has failed before, and
+ * the WAL cannot be copied now), WEIR_READONLY, WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID,
+ * WEIR_NOMEM.
  */
 WEIR_API int weir_flush(weir_pool *pool, const weir_txn_options *options, weir_error *err);
 
