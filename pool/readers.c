@@ -20,6 +20,7 @@
 
 #include "internal.h"
 #include "readers.h"
+#include "trace.h"
 
 /* How long a thread keeps a lease while there is work. Shorter than the time after which waiters are not
  * passed any more. */
@@ -72,8 +73,9 @@ static int take(weir_pool *pool, const weir__job *job, uint64_t now, lease *held
   return rc;
 }
 
-/* `submitted`: how many jobs had been submitted when this one was taken from the queue. */
+/* Runs a job that was taken from the queue at `now`, when so many had been submitted. */
 static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now, lease *held) {
+  uint64_t admitted = now;
   if (held->slot && (now >= held->until_ns || held->slot->conn->broken)) {
     give_back(pool, held);
   }
@@ -84,6 +86,7 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t no
   if (!held->slot) {
     rc = take(pool, job, now, held);
     held->until_ns = now + LEASE_NS;
+    admitted = pool->options.trace ? weir__now_ns() : now;
   }
   if (rc == WEIR_OK && !held->reading) {
     rc = weir__begin_read(held->slot->conn, job);
@@ -92,6 +95,10 @@ static void run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t no
   }
   if (rc == WEIR_OK) {
     rc = weir__run_in_read(held->slot->conn, job);
+    if (pool->options.trace) {
+      weir__trace_slow(pool, WEIR_TRACE_SLOW_READ, job->label, admitted - job->queued_ns,
+                       weir__now_ns() - admitted);
+    }
   } else {
     give_back(pool, held);
   }
@@ -224,6 +231,7 @@ int weir__readers_submit(weir_pool *pool, weir__job *job, int defer) {
                    readers->queue.count);
   } else {
     job->number = readers->submitted++;
+    job->queued_ns = pool->options.trace ? weir__now_ns() : 0;
     job->state = WEIR__JOB_QUEUED;
     weir__jobs_push(&readers->queue, job);
     readers->cpu = sched_getcpu();
