@@ -137,6 +137,7 @@ weir_pool_options bench_pool_options(const bench_settings *settings, weir_mode m
   options.cache_kib = (int)settings->cache_kib;
   options.statements = settings->statements;
   options.checkpoint_pages = settings->checkpoint;
+  options.exclusive = (int)settings->exclusive;
   return options;
 }
 

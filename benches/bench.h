@@ -41,6 +41,7 @@ typedef struct bench_settings {
   bench_list writers;     /* threads that write */
   double warmup;          /* seconds before the figures of a cell count */
   unsigned passive;       /* 1: bare modes get a passive checkpoint a second beside their own */
+  unsigned exclusive;     /* 1: weir keeps other processes out of the file */
   bench_list tasks;       /* concurrent writers */
   bench_list writes;      /* transactions of each of them */
   bench_list rows;        /* inserted in a transaction */

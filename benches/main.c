@@ -33,6 +33,7 @@ static const struct option_text {
     {"writers", 'n', "LIST", "threads that write"},
     {"warmup", 'u', "S", "seconds before the figures of a cell count"},
     {"passive", 'p', "0|1", "1: bare modes get a passive checkpoint a second beside their own"},
+    {"exclusive", 'e', "0|1", "1: weir keeps other processes out of the file, which saves the file locks"},
     {"tasks", 'C', "LIST", "tasks that write at once"},
     {"writes", 'W', "LIST", "writes of each task, unless its seconds are over before"},
     {"rows", 'N', "LIST", "rows inserted in a transaction"},
@@ -91,6 +92,9 @@ static void print_default(const bench_settings *s, char letter) {
     break;
   case 'p':
     printf("%u", s->passive);
+    break;
+  case 'e':
+    printf("%u", s->exclusive);
     break;
   case 'C':
     print_list(&s->tasks, 0);
@@ -251,6 +255,9 @@ static void take(bench_settings *s, const struct option_text *option, const char
     break;
   case 'p':
     s->passive = whole(name, value, 0, 1);
+    break;
+  case 'e':
+    s->exclusive = whole(name, value, 0, 1);
     break;
   case 'C':
     list(name, value, 1024, &s->tasks);

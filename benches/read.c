@@ -191,6 +191,7 @@ static int run(const bench_settings *settings) {
   jsonl_common(out, "durability", json_string("normal"));
   jsonl_common(out, "readers", json_integer(settings->readers.values[0]));
   jsonl_common(out, "synchronous", json_string("NORMAL"));
+  jsonl_common(out, "exclusive", json_integer(settings->exclusive));
   conditions_check(settings, r.data, out);
   for (int i = 0; i < WAYS; i++) {
     rates[i] = bench_alloc(settings->repeat * sizeof *rates[i]);
@@ -238,8 +239,9 @@ const bench_command bench_read = {
             "\n"
             "examples:\n"
             "  weir-bench read\n"
+            "  weir-bench read --exclusive 1\n"
             "  weir-bench read --seconds 0.2 --repeat 3 --db flights.db",
-    .takes = "dDsrScxkj",
+    .takes = "dDsrScxkje",
     .defaults = defaults,
     .run = run,
 };

@@ -1,11 +1,11 @@
 /*
  * Reporting and ending old reads; see evict.h.
  *
- * A read that is at work is ended by SQLite's progress handler, on its own thread. One that rests, between
- * two statements, holds its snapshot all the same, and nobody but this file's thread is there to end it: so
- * with reader_evict the reader connections are serialized by SQLite, and the snapshot is given up under the
- * connection's mutex. Rows in use are never taken away: a read that rests in the middle of a result goes on
- * to its next step and ends there.
+ * A read that is at work is ended by SQLite's progress handler, on its own thread, once `evicted` is set. One
+ * that rests, between two statements, holds its snapshot all the same, and nobody but this file's thread is
+ * there to end it: so with reader_evict the reader connections are serialized by SQLite, and the snapshot is
+ * given up under the connection's mutex. Rows in use are never taken away: a read that rests in the middle of
+ * a result goes on to its next step and ends there.
  *
  * Afterwards every statement on the connection fails, and it is closed when it is given back.
  */
@@ -14,16 +14,29 @@
 #include "internal.h"
 #include "trace.h"
 
+/* How long the lane waits for a read at work to come to its end: longer only if SQLite waits for the disk, or
+ * for a function of the application. */
+#define EVICT_NS (100u * WEIR__NS_PER_MS)
+
 /* An ended read must not begin anew in its next statement: the progress handler looks at every instruction
- * from now on. */
+ * from now on. On the reader's thread. */
 static int on_evicted(void *data) {
-  (void)data;
-  return 1;
+  weir__conn *conn = data;
+  conn->txn.cut = WEIR_TIMEOUT;
+  return !conn->trusted;
 }
 
 static void evict(weir__conn *conn) {
   sqlite3_mutex *mutex = sqlite3_db_mutex(conn->db);
-  sqlite3_mutex_enter(mutex);
+  uint64_t until = weir__now_ns() + EVICT_NS;
+  __atomic_store_n(&conn->evicted, 1, __ATOMIC_RELEASE); /* first: a query that runs has the mutex */
+  while (sqlite3_mutex_try(mutex) != SQLITE_OK) {
+    if (weir__now_ns() >= until) {
+      return; /* it ends by itself, or at its next call */
+    }
+    struct timespec pause = weir__timespec(20 * WEIR__NS_PER_US);
+    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+  }
   int busy = 0;
   for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(conn->db, stmt)) != NULL;) {
     busy |= sqlite3_stmt_busy(stmt);
@@ -32,8 +45,7 @@ static void evict(weir__conn *conn) {
     (void)sqlite3_step(conn->commit); /* of a read: gives its snapshot up; sqlite3_reset repeats an error */
     (void)sqlite3_reset(conn->commit);
   }
-  __atomic_store_n(&conn->evicted, 1, __ATOMIC_RELEASE);
-  sqlite3_progress_handler(conn->db, 1, on_evicted, NULL);
+  sqlite3_progress_handler(conn->db, 1, on_evicted, conn);
   sqlite3_mutex_leave(mutex);
 }
 

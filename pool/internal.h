@@ -203,7 +203,8 @@ typedef struct weir__lane {
   int wal_pages;               /* pages in the WAL after the last commit */
   int wal_peak;                /* so many pages the WAL's file has room for */
   int keep_pages;              /* it is to shrink to so many */
-  int trim_due;                /* and now is a good time */
+  int trim_awaited;            /* the lane's thread waits for a good time */
+  int trim_due;                /* and now is one */
   int trim_hopeless;           /* readers were in the way: not again before the next commit */
   uint64_t limit_retry_ns;     /* when to stop the lane for wal_limit_pages again */
   uint64_t limit_traced_ns;    /* when that was traced */

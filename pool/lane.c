@@ -279,8 +279,10 @@ static void *lane_main(void *data) {
     } else if (weir__trim_wanted_locked(pool)) {
       uint64_t commits = lane->commits;
       struct timespec until = weir__timespec(weir__now_ns() + TRIM_NS);
-      if (pthread_cond_timedwait(&lane->wake, &lane->lock, &until) == ETIMEDOUT && !lane->driven &&
-          lane->commits == commits) {
+      lane->trim_awaited = 1;
+      int timeout = pthread_cond_timedwait(&lane->wake, &lane->lock, &until);
+      lane->trim_awaited = 0;
+      if (timeout == ETIMEDOUT && !lane->driven && lane->commits == commits) {
         lane->trim_due = 1;
         lane->driven = 1;
         lane->handed = 1;
@@ -302,6 +304,9 @@ static void leave(weir_pool *pool) {
     lane->handed = 1;
     (void)pthread_cond_signal(&lane->wake);
   } else {
+    if (!lane->trim_awaited && weir__trim_wanted_locked(pool)) {
+      (void)pthread_cond_signal(&lane->wake);
+    }
     give_up_locked(lane);
   }
   (void)pthread_mutex_unlock(&lane->lock);

@@ -129,6 +129,10 @@ static int examine(weir_pool *pool, weir_error *err) {
                      pool->path);
     } else if (!pool->memory && sqlite3_db_readonly(probe, "main") == 1 && !pool->options.read_only) {
       rc = weir_fail(err, WEIR_READONLY, "'%s' cannot be written: set read_only to read it", pool->path);
+    } else if (!pool->memory && pool->options.exclusive && sqlite3_uri_parameter(file, "vfs") &&
+               !parameter_is(file, "vfs", weir__vfs(pool))) {
+      rc = weir_fail(err, WEIR_INVALID, "'%s': exclusive means SQLite's VFS %s: leave another vfs=... out",
+                     pool->path, weir__vfs(pool));
     } else if (!pool->memory) {
       rc = weir__registry_add(file, &pool->file, err);
     }

@@ -21,6 +21,7 @@
 
 #include "internal.h"
 #include "readers.h"
+#include "trace.h"
 
 /* How long a thread keeps a lease while there is work. Shorter than the time after which waiters are not
  * passed any more. */
@@ -124,7 +125,12 @@ static int run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now
     return 0;
   }
   if (rc == WEIR_OK) {
+    uint64_t admitted = pool->options.trace ? weir__now_ns() : 0;
     rc = weir__run_in_read(held->slot->conn, job);
+    if (pool->options.trace) {
+      weir__trace_slow(pool, WEIR_TRACE_SLOW_READ, job->label, admitted - job->queued_ns,
+                       weir__now_ns() - admitted);
+    }
   } else {
     give_back(pool, held);
   }
@@ -285,8 +291,8 @@ int weir__readers_submit(weir_pool *pool, weir__job *job, int defer) {
                    readers->queue.count);
   } else {
     job->number = readers->submitted++;
+    job->queued_ns = job->min_rev || pool->options.trace ? weir__now_ns() : 0;
     job->state = WEIR__JOB_QUEUED;
-    job->queued_ns = job->min_rev ? weir__now_ns() : 0;
     weir__jobs_push(&readers->queue, job);
     readers->cpu = sched_getcpu();
     if (!defer || !readers->watching) { /* a watcher takes it in time if nobody else does */

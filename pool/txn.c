@@ -171,10 +171,10 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
   }
   uint64_t begun = called ? weir__now_ns() : 0;
   rc = weir__run_in_read(slot->conn, &job);
-  end(in->pool, slot);
-  if (called) {
+  if (called) { /* before the lease is given back: then the pool may be closed */
     weir__trace_slow(in->pool, WEIR_TRACE_SLOW_READ, job.label, begun - called, weir__now_ns() - begun);
   }
+  end(in->pool, slot);
   return rc;
 }
 

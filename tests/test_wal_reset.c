@@ -12,8 +12,8 @@
 
 #include <sqlite3.h>
 
+#include "clock.h"
 #include "fault_vfs.h"
-#include "internal.h"
 #include "rows.h"
 #include "threads.h"
 
@@ -292,14 +292,6 @@ static void release_in_window(void *data) {
   release(s);
 }
 
-static int lane_is_idle(void *data) {
-  weir_pool *pool = data;
-  (void)pthread_mutex_lock(&pool->lane.lock);
-  int idle = !pool->lane.driven; /* a checkpoint that was due has been tried */
-  (void)pthread_mutex_unlock(&pool->lane.lock);
-  return idle;
-}
-
 /* One write after another, with a checkpoint behind it while the other connection has the lock. */
 static void write_and_wait(int index, void *data) {
   struct storm *s = data;
@@ -310,7 +302,7 @@ static void write_and_wait(int index, void *data) {
     rows_insert(sql, atomic_fetch_add(&s->rows, ROWS_MAX), ROWS_MAX, NULL);
     if (sql_write(weir_pool_auto(s->pool), sql, &err) != WEIR_OK)
       fault(&s->faults, "a write: %s", err.message);
-    if (!weir_test_wait(lane_is_idle, s->pool, WEIR_TEST_WAIT_MS))
+    if (!await_idle_lane(s->pool))
       fault(&s->faults, "the lane never rests");
     const fault_checkpoint *at = atomic_exchange(&fault_at_checkpoint, NULL);
     release(s); /* if that was a passive one, which was not even begun */

@@ -9,6 +9,10 @@
  *   pool_child plain PATH - N             opens PATH with SQLite alone, as other programs do, commits N
  *                                         transactions that insert 0 to N-1 into the table plain, and rolls
  *                                         back some others
+ *   pool_child look PATH -|single|pool N  opens PATH, with SQLite alone or as a pool, waiting for no lock;
+ *                                         exits with 101 if the table t has not N rows
+ *   pool_child hold PATH - 0              opens PATH with SQLite alone, and has a snapshot until descriptor 3
+ *                                         is at its end; makes the file PATH-held when it has it
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,12 +78,64 @@ static int write_plain(const char *path, int count) {
   return rc != SQLITE_OK ? rc : closed;
 }
 
+static int look_fn(weir_txn *txn, void *data, weir_error *err) {
+  sqlite3_stmt *stmt = NULL;
+  int rc = weir_txn_prepare(txn, (weir_text)WEIR_TEXT("SELECT count(*) FROM t"), &stmt, err);
+  int stepped = rc == WEIR_OK ? sqlite3_step(stmt) : SQLITE_DONE;
+  *(int *)data = stepped == SQLITE_ROW ? sqlite3_column_int(stmt, 0) : -1;
+  return rc == WEIR_OK ? weir_txn_check(txn, stepped, err) : rc;
+}
+
+static int look(const char *path, const char *mode, int wanted) {
+  weir_pool *pool = NULL;
+  weir_error err = WEIR_ERROR_INIT;
+  int rows = -1;
+  weir_pool_options options = {.size = sizeof options, .busy_timeout_ms = -1};
+  options.mode = strcmp(mode, "pool") == 0 ? WEIR_POOL : WEIR_SINGLE;
+  int rc = weir_pool_open(&pool, path, &options, &err);
+  if (rc == WEIR_OK)
+    rc = weir_read(weir_pool_auto(pool), look_fn, &rows, NULL, &err);
+  int closed = weir_pool_close(pool, NULL);
+  rc = rc == WEIR_OK ? closed : rc;
+  return rc == WEIR_OK && rows != wanted ? 101 : -rc;
+}
+
+/* With SQLite alone; a snapshot until `go` is at its end, or none if that is negative. */
+static int look_plain(const char *path, int wanted, int go) {
+  sqlite3 *db = NULL;
+  sqlite3_stmt *stmt = NULL;
+  char byte;
+  int rc = sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL);
+  if (rc == SQLITE_OK)
+    rc = sqlite3_prepare_v2(db, "SELECT count(*) FROM t", -1, &stmt, NULL);
+  int rows = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW ? sqlite3_column_int(stmt, 0) : -1;
+  if (go >= 0 && rows >= 0) {
+    char held[700];
+    (void)snprintf(held, sizeof held, "%s-held", path);
+    FILE *file = fopen(held, "w");
+    if (file)
+      (void)fclose(file);
+  }
+  while (go >= 0 && read(go, &byte, 1) > 0) {
+  }
+  int ended = sqlite3_finalize(stmt);
+  rc = rc == SQLITE_OK ? ended : rc;
+  int closed = sqlite3_close(db);
+  rc = rc == SQLITE_OK ? closed : rc;
+  return rc == SQLITE_OK && go < 0 && rows != wanted ? 101 : rc;
+}
+
 int main(int argc, char **argv) {
   weir_pool *pool = NULL;
   weir_error err = WEIR_ERROR_INIT;
   weir_pool_options options = WEIR_POOL_OPTIONS_INIT;
   char byte;
   int plain = argc == 5 && strcmp(argv[1], "plain") == 0;
+  if (argc == 5 && strcmp(argv[1], "hold") == 0)
+    return look_plain(argv[2], 0, 3);
+  if (argc == 5 && strcmp(argv[1], "look") == 0)
+    return strcmp(argv[3], "-") == 0 ? look_plain(argv[2], atoi(argv[4]), -1)
+                                     : look(argv[2], argv[3], atoi(argv[4]));
   if (argc != 5 || (!plain && strcmp(argv[1], "write") != 0))
     return 100;
   options.mode = strcmp(argv[3], "pool") == 0 ? WEIR_POOL : WEIR_SINGLE;

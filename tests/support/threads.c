@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "internal.h"
+
 void fault(faults *f, const char *format, ...) {
   if (atomic_fetch_add(&f->count, 1) > 0)
     return;
@@ -89,6 +91,18 @@ int await_queued(weir_pool *pool, unsigned count) {
 
 int await_in_use(weir_pool *pool, unsigned count) {
   return await(pool, offsetof(weir_pool_stats, readers_in_use), count);
+}
+
+static int lane_is_idle(void *data) {
+  weir_pool *pool = data;
+  (void)pthread_mutex_lock(&pool->lane.lock);
+  int idle = !pool->lane.driven;
+  (void)pthread_mutex_unlock(&pool->lane.lock);
+  return idle;
+}
+
+int await_idle_lane(weir_pool *pool) {
+  return weir_test_wait(lane_is_idle, pool, WEIR_TEST_WAIT_MS);
 }
 
 /* ---- Transactions ---- */

@@ -40,6 +40,10 @@ int await_waiting(weir_pool *pool, unsigned count);
 int await_queued(weir_pool *pool, unsigned count);
 int await_in_use(weir_pool *pool, unsigned count);
 
+/* Waits until nobody drives the lane: writes have ended, and a checkpoint behind them. 0 if it does not come
+ * to that. */
+int await_idle_lane(weir_pool *pool);
+
 /* The pool's counters; all zero if it has none for us. */
 weir_pool_stats stats_of(weir_pool *pool);
 
