@@ -326,10 +326,17 @@ static int check_live(const weir_txn *txn, weir_error *err) {
   if (txn->kind == WEIR__TXN_NONE) {
     return weir_fail(err, WEIR_MISUSE, "the transaction has ended");
   }
+  int over = sqlite3_get_autocommit(txn->conn->db);
+  if (over) { /* perhaps ended just now by pool/evict.c, which sets `evicted` before, and still has the mutex
+               */
+    sqlite3_mutex *mutex = sqlite3_db_mutex(txn->conn->db);
+    sqlite3_mutex_enter(mutex); /* NULL, which does nothing, unless there is reader_evict */
+    sqlite3_mutex_leave(mutex);
+  }
   if (__atomic_load_n(&txn->conn->evicted, __ATOMIC_ACQUIRE)) {
     return weir_fail(err, WEIR_TIMEOUT, "the read was ended: it was older than reader_age_ms and in the way");
   }
-  if (sqlite3_get_autocommit(txn->conn->db)) {
+  if (over) {
     return weir_fail(err, WEIR_MISUSE,
                      "the transaction was rolled back by an earlier error: return it to the caller");
   }

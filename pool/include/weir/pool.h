@@ -181,10 +181,10 @@ typedef struct weir_pool_options {
  * file and process, told by the file's device and inode.
  *
  * Errors: WEIR_INVALID (NULL, empty path, option out of range, ":memory:" in pool mode, a URI with
- * cache=shared), WEIR_EXISTS (this process has the file open: share that handle), WEIR_FORKED (the
- * file was open when this process was forked), WEIR_BUSY (another process kept the file locked for
- * busy_timeout_ms), WEIR_NOT_FOUND, WEIR_READONLY, WEIR_CORRUPT, WEIR_FULL, WEIR_IO, WEIR_NOMEM. On
- * error *out is NULL and nothing needs closing.
+ * cache=shared, or another VFS than exclusive means), WEIR_EXISTS (this process has the file open: share that
+ * handle), WEIR_FORKED (the file was open when this process was forked), WEIR_BUSY (another process kept the
+ * file locked for busy_timeout_ms), WEIR_NOT_FOUND, WEIR_READONLY, WEIR_CORRUPT, WEIR_FULL, WEIR_IO,
+ * WEIR_NOMEM. On error *out is NULL and nothing needs closing.
  */
 WEIR_API int weir_pool_open(weir_pool **out, const char *path, const weir_pool_options *options,
                             weir_error *err) WEIR_CHECKED;
