@@ -23,6 +23,11 @@
 /* WEIR_TRACE_WAL_LIMIT comes once in this time. */
 #define LIMIT_TRACE_NS WEIR__NS_PER_S
 
+/* A lane that has committed nothing for so long is idle enough to shrink the WAL's file. In vain: twice as
+ * long, up to the longest. */
+#define TRIM_NS         (250u * WEIR__NS_PER_MS)
+#define TRIM_LONGEST_NS (16u * WEIR__NS_PER_S)
+
 /* ---- When ---- */
 
 void weir__checkpoint_note_locked(weir_pool *pool, int wal_pages) {
@@ -36,7 +41,7 @@ void weir__checkpoint_note_locked(weir_pool *pool, int wal_pages) {
   }
   lane->wal_pages = wal_pages;
   lane->wal_peak = lane->wal_peak > wal_pages ? lane->wal_peak : wal_pages;
-  lane->trim_hopeless = 0;
+  lane->trim_wait_ns = TRIM_NS;
 }
 
 static int over_limit_locked(const weir_pool *pool) {
@@ -61,7 +66,7 @@ int weir__checkpoint_due_locked(weir_pool *pool) {
 
 int weir__trim_wanted_locked(const weir_pool *pool) {
   const weir__lane *lane = &pool->lane;
-  return !pool->memory && lane->wal_peak > lane->keep_pages && !lane->trim_hopeless && !lane->stop;
+  return !pool->memory && lane->wal_peak > lane->keep_pages && !lane->stop;
 }
 
 /* ---- How ---- */
@@ -71,6 +76,10 @@ static int acquire(weir_pool *pool, weir__slot **out) {
   weir__admission how = {.timeout_ns = WEIR__NS_PER_S, .draining = 1, .writes = 1};
   return pool->writer ? weir__slot_acquire_writer(pool, out, &ignored)
                       : weir__slot_acquire(pool, &how, out, &ignored);
+}
+
+static int is_sync_failure(int sqlite_code) {
+  return weir__sqlite_code(sqlite_code) == WEIR_INDETERMINATE;
 }
 
 /* How long the checkpoint waits for another process that is committing. */
@@ -166,6 +175,27 @@ static int empty(weir__conn *conn, int wait_ms) {
   return (rc & 0xff) == SQLITE_INTERRUPT ? SQLITE_BUSY : rc;
 }
 
+/* Copies, and empties the WAL if it is over its limit, or to be trimmed. 1 if it was emptied. A sync that
+ * fails ends it: the next one would succeed, whatever is on the disk. */
+static int attempt(weir__conn *conn, int pages, int limit, int trim) {
+  int all = 0;
+  int rc = copy(conn, &all);
+  if (rc == SQLITE_OK && !all && weir__evict_old(conn->pool, pages) > 0) {
+    rc = copy(conn, &all);
+  }
+  if (!is_sync_failure(rc) && (limit || (trim && all))) {
+    rc = empty(conn, limit ? conn->pool->options.checkpoint_pause_ms : 0);
+    if (rc == SQLITE_OK) {
+      conn->wal_pages = 0;
+      return 1;
+    }
+  }
+  if (is_sync_failure(rc)) {
+    weir__sync_failed(conn);
+  }
+  return 0;
+}
+
 void weir__checkpoint(weir_pool *pool) {
   weir__lane *lane = &pool->lane;
   (void)pthread_mutex_lock(&lane->lock);
@@ -177,26 +207,15 @@ void weir__checkpoint(weir_pool *pool) {
 
   weir__slot *slot = NULL;
   uint64_t before = weir__now_ns();
-  int emptied = 0;
-  if (acquire(pool, &slot) == WEIR_OK) {
-    int all = 0;
-    int rc = copy(slot->conn, &all);
-    if (!all && weir__evict_old(pool, known) > 0) {
-      rc = copy(slot->conn, &all);
-    }
-    if (limit || (trim && all)) {
-      rc = empty(slot->conn, limit ? pool->options.checkpoint_pause_ms : 0);
-      emptied = rc == SQLITE_OK;
-    }
-    if (rc == SQLITE_IOERR_FSYNC) { /* the next one would succeed, whatever is on the disk */
-      weir__sync_failed(slot->conn);
-    }
+  int leased = acquire(pool, &slot) == WEIR_OK;
+  int emptied = leased && attempt(slot->conn, known, limit, trim);
+  if (leased) {
     weir__slot_release(pool, slot);
   }
   uint64_t now = weir__now_ns();
 
   (void)pthread_mutex_lock(&lane->lock);
-  lane->checkpoints++;
+  lane->checkpoints += (unsigned)leased;
   lane->checkpoint_us += (now - before) / WEIR__NS_PER_US;
   lane->checkpoint_end_ns = now;
   lane->checkpoint_took_ns = now - before;
@@ -207,7 +226,9 @@ void weir__checkpoint(weir_pool *pool) {
     lane->wal_peak = 0;
     lane->wal_emptied++;
   } else {
-    lane->trim_hopeless |= trim;
+    if (trim && lane->trim_wait_ns < TRIM_LONGEST_NS) { /* a reader is in the way */
+      lane->trim_wait_ns *= 2;
+    }
     lane->limit_retry_ns = limit ? now + LIMIT_PAUSES * (now - before) : lane->limit_retry_ns;
     trace = limit && now - lane->limit_traced_ns >= LIMIT_TRACE_NS;
     lane->limit_traced_ns = trace ? now : lane->limit_traced_ns;
@@ -267,6 +288,9 @@ int weir__wal_heal(weir__conn *conn, const weir__job *job) {
       weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_HEALED});
     }
     return WEIR_OK;
+  }
+  if (is_sync_failure(rc)) {
+    weir__sync_failed(conn);
   }
   if ((rc & 0xff) != SQLITE_BUSY) {
     (void)weir_fail(job->error, WEIR_IO,

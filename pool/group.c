@@ -31,6 +31,7 @@ static int begin_immediate(weir__conn *conn, const weir__job *job) {
   uint64_t pause_ns = 20 * WEIR__NS_PER_US;
   (void)sqlite3_busy_timeout(conn->db, 0); /* always SQLITE_OK */
   int rc = SQLITE_OK;
+  int given_up = 0;
   while ((rc = weir__conn_run(conn, conn->begin_write)) != SQLITE_OK && (rc & 0xff) == SQLITE_BUSY) {
     __atomic_add_fetch(&conn->pool->lane.busy, 1, __ATOMIC_RELAXED);
     uint64_t now = weir__now_ns();
@@ -38,14 +39,19 @@ static int begin_immediate(weir__conn *conn, const weir__job *job) {
       uint64_t least = now + (timeout_ns < BUSY_LEAST_NS ? timeout_ns : BUSY_LEAST_NS);
       deadline = job->queued_ns + timeout_ns > least ? job->queued_ns + timeout_ns : least;
     }
-    if (now >= deadline) {
+    given_up = (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) ||
+               __atomic_load_n(&conn->pool->interrupt, __ATOMIC_ACQUIRE);
+    if (now >= deadline || given_up) {
       break;
     }
     struct timespec pause = weir__timespec(pause_ns);
     (void)nanosleep(&pause, NULL); /* woken early: tries again early */
     pause_ns = pause_ns < 5 * WEIR__NS_PER_MS ? pause_ns * 2 : pause_ns;
   }
-  int described = weir__sqlite_fail(job->error, conn->db, rc, "beginning a write");
+  int described = given_up
+                      ? weir_fail(job->error, WEIR_CANCELED,
+                                  "canceled, or the pool closed, while another process had the file locked")
+                      : weir__sqlite_fail(job->error, conn->db, rc, "beginning a write");
   (void)sqlite3_busy_timeout(conn->db, timeout_ms > 0 ? timeout_ms : 0);
   return described;
 }
@@ -111,6 +117,7 @@ static void lost(weir__conn *conn, weir__group *group, weir__job *job, int rc, i
   ended(conn, group);
   if (blame && group->ran.head) {
     job->alone = 1;
+    *job->error = (weir_error)WEIR_ERROR_INIT; /* it may succeed yet */
     group->reruns++;
     weir__jobs_push(&group->ran, job);
     group->reruns += group->ran.count - 1;
@@ -172,10 +179,12 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
   uint64_t start = weir__now_ns();
   int rc = WEIR_OK;
   if (!group->begun) {
-    group->begun_ns = start;
     rc = begin(conn, group, job);
+    start = group->begun_ns = weir__now_ns();
     if (rc != WEIR_OK) {
       ended(conn, group);
+      conn->version_known = 0; /* SQLite may have seen a commit of others, and got no further */
+      conn->rev = -1;
       end_job(group, job, rc);
       return WEIR_OK;
     }
@@ -189,6 +198,9 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
   rc = call(conn, job);
   if (weir__pool_check(conn->pool, job->error) != WEIR_OK) {
     return WEIR_FORKED; /* in a child that fn has forked: to commit, or roll back, is the parent's */
+  }
+  if (rc == WEIR_INDETERMINATE && weir__sqlite_code(job->error->sqlite_code) == rc && !conn->pool->memory) {
+    weir__sync_failed(conn); /* of the WAL's header, when the cache was full */
   }
   int64_t rev = conn->txn.rev;
   conn->txn.kind = WEIR__TXN_NONE;
@@ -226,14 +238,26 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
   return WEIR_OK;
 }
 
+weir_durability weir__group_durability(const weir__group *group, const weir__job *job, int full) {
+  weir_durability strongest = full ? WEIR_FULL_SYNC : job->durability;
+  if (!job->alone) {
+    for (const weir__job *next = group->redo.head; next && !next->alone; next = next->next) {
+      strongest = next->durability > strongest ? next->durability : strongest;
+    }
+  }
+  return strongest;
+}
+
 int weir__group_may_redo(const weir__group *group) {
-  return group->redo.head && !(group->begun && (group->redo.head->alone || group->ran.head->alone));
+  const weir__job *next = group->redo.head;
+  return next &&
+         !(group->begun && (next->alone || group->ran.head->alone || next->durability > group->durability));
 }
 
 /* ---- The commit ---- */
 
 /* Stores the number of the last member, if any has one, and commits. */
-static int commit(weir__conn *conn, const weir__group *group, weir_error *err) {
+static int commit(weir__conn *conn, weir__group *group, weir_error *err) {
   weir__lane *lane = &conn->pool->lane;
   uint64_t before = conn->wal_commits;
   int rc = WEIR_OK;
@@ -254,9 +278,9 @@ static int commit(weir__conn *conn, const weir__group *group, weir_error *err) {
     rc = weir__sqlite_fail(err, conn->db, weir__conn_run(conn, conn->commit), "committing");
   }
   if (rc == WEIR_OK) {
-    int wrote = conn->wal_commits != before;
     int full = group->durability == WEIR_FULL_SYNC;
-    if (wrote) {
+    group->wrote = conn->wal_commits != before;
+    if (group->wrote) {
       lane->unsynced = !full;
     } else if (full && lane->unsynced) { /* it may have found what others wrote, which must last as long */
       rc = weir__wal_sync(conn, err);

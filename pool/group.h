@@ -21,6 +21,7 @@ typedef struct weir__group {
   weir__jobs redo;            /* to be run before any other, in order */
   weir__jobs ended;           /* their results are known, and to be told */
   int begun;                  /* a transaction is in progress */
+  int wrote;                  /* the last commit added to the WAL */
   uint64_t begun_ns;          /* since when */
   uint64_t now_ns;            /* when the last member was done */
   size_t bytes;               /* of those in `ran` */
@@ -38,6 +39,9 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job);
 
 /* Commits what ran, if anything. Afterwards members have ended or are in `redo`. */
 void weir__group_commit(weir__conn *conn, weir__group *group);
+
+/* What the transaction that `job` begins is to survive: the strongest wish of those that are to run in it. */
+weir_durability weir__group_durability(const weir__group *group, const weir__job *job, int full);
 
 /* May the next of `redo` join the transaction in progress? */
 int weir__group_may_redo(const weir__group *group);

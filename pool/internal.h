@@ -178,7 +178,7 @@ typedef struct weir__lane {
   pthread_mutex_t lock; /* guards what follows, up to the driver's own */
   weir__jobs queues[2]; /* by weir_priority */
   unsigned queued;      /* in both; written atomically, so that it may be peeked at without the lock */
-  unsigned full;        /* of these, want WEIR_FULL_SYNC */
+  unsigned full[2];     /* of these, by priority: want WEIR_FULL_SYNC */
   uint64_t submitted;   /* jobs queued so far */
   uint64_t left;        /* of these, have left the queue */
   uint64_t submitted_bytes, left_bytes;
@@ -205,7 +205,7 @@ typedef struct weir__lane {
   int keep_pages;              /* it is to shrink to so many */
   int trim_awaited;            /* the lane's thread waits for a good time */
   int trim_due;                /* and now is one */
-  int trim_hopeless;           /* readers were in the way: not again before the next commit */
+  uint64_t trim_wait_ns;       /* how long the lane must be idle for that */
   uint64_t limit_retry_ns;     /* when to stop the lane for wal_limit_pages again */
   uint64_t limit_traced_ns;    /* when that was traced */
 

@@ -19,8 +19,9 @@
 /* How long the lane's thread looks for more without sleeping: less than waking it, or a commit, costs. */
 #define LOOK_NS (20u * WEIR__NS_PER_US)
 
-/* A lane that has committed nothing for so long is idle enough to shrink the WAL's file. */
-#define TRIM_NS (250u * WEIR__NS_PER_MS)
+/* An asynchronous write that waited long in the queue still waits so long for the connection, in single mode.
+ */
+#define LEASE_LEAST_NS (100u * WEIR__NS_PER_MS)
 
 /* ---- Which write is next ---- */
 
@@ -45,7 +46,7 @@ static void leave_queue_locked(weir__lane *lane, weir__job *job) {
   __atomic_store_n(&lane->queued, lane->queued - 1, __ATOMIC_RELAXED);
   lane->left++;
   lane->left_bytes += job->bytes;
-  lane->full -= job->durability == WEIR_FULL_SYNC;
+  lane->full[job->priority] -= job->durability == WEIR_FULL_SYNC;
 }
 
 /* Takes the next write out of the queue; with a group, only one that may join it. NULL: none. */
@@ -67,6 +68,9 @@ static weir__job *take_locked(weir_pool *pool, const weir__group *group, uint64_
   __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
   if (job->priority == WEIR_BULK) {
     lane->bulk_ns = now;
+  }
+  if (!group) { /* bulk writes join only what bulk writes have begun */
+    lane->full_next = lane->full[WEIR_INTERACTIVE] || (job->priority == WEIR_BULK && lane->full[WEIR_BULK]);
   }
   weir__histogram_add(&lane->wait_us, waited(now, job->queued_ns) / WEIR__NS_PER_US);
   return job;
@@ -98,9 +102,12 @@ static int lease(weir_pool *pool, const weir__job *job, weir__slot **out) {
                          .token = job->token,
                          .draining = 1,
                          .writes = 1};
+  uint64_t gone = waited(weir__now_ns(), job->queued_ns);
   if (!job->finish) {
-    uint64_t gone = waited(weir__now_ns(), job->queued_ns);
     how.timeout_ns = job->timeout_ns > gone ? job->timeout_ns - gone : 0;
+  } else { /* those that queue behind one that waits here do not wait as long again */
+    uint64_t least = how.timeout_ns < LEASE_LEAST_NS ? how.timeout_ns : LEASE_LEAST_NS;
+    how.timeout_ns = how.timeout_ns > gone + least ? how.timeout_ns - gone : least;
   }
   return weir__slot_acquire(pool, &how, out, job->error);
 }
@@ -122,7 +129,9 @@ static void count(weir_pool *pool, const weir__group *group, const weir__conn *c
     }
     lane->last_members = group->members;
   }
-  weir__checkpoint_note_locked(pool, conn->wal_pages);
+  if (group->wrote) { /* else the connection may not know what a checkpoint has done to the WAL */
+    weir__checkpoint_note_locked(pool, conn->wal_pages);
+  }
   (void)pthread_mutex_unlock(&lane->lock);
   if (group->commits) {
     weir__readers_unpark(pool);
@@ -163,7 +172,7 @@ static int prepare(weir_pool *pool, const weir__job *job, weir__slot **slot) {
  * the lane and holds no lock. WEIR_OK, or WEIR_FORKED in a child that one of them forked. */
 static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
   weir__slot *slot = NULL;
-  weir__group group = {.durability = pool->lane.full_next ? WEIR_FULL_SYNC : job->durability};
+  weir__group group = {0};
   while (job) {
     if (!slot || (pool->lane.unhealed && !group.begun)) {
       int rc = prepare(pool, job, &slot);
@@ -173,7 +182,10 @@ static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
         job = weir__jobs_pop(&group.redo);
         continue;
       }
-      group.durability = pool->lane.unhealed ? job->durability : group.durability;
+    }
+    if (!group.begun) {
+      group.durability =
+          pool->lane.unhealed ? job->durability : weir__group_durability(&group, job, pool->lane.full_next);
     }
     if (weir__group_run(slot->conn, &group, job) == WEIR_FORKED) {
       return WEIR_FORKED;
@@ -182,7 +194,7 @@ static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
     if (!job) {
       weir__group_commit(slot->conn, &group);
       count(pool, &group, slot->conn);
-      group = (weir__group){.redo = group.redo, .ended = group.ended, .durability = group.durability};
+      group = (weir__group){.redo = group.redo, .ended = group.ended};
       job = weir__jobs_pop(&group.redo);
       if (job && slot->conn->broken) { /* its sync failed, or it could not be cleaned */
         weir__slot_release(pool, slot);
@@ -243,7 +255,6 @@ static int serve_locked(weir_pool *pool) {
       return WEIR_OK;
     }
     __atomic_store_n(&lane->looking, looks, __ATOMIC_RELAXED);
-    lane->full_next = lane->full > 0;
     (void)pthread_mutex_unlock(&lane->lock);
     tell_all(&ended);
     int rc = WEIR_OK;
@@ -278,7 +289,7 @@ static void *lane_main(void *data) {
       }
     } else if (weir__trim_wanted_locked(pool)) {
       uint64_t commits = lane->commits;
-      struct timespec until = weir__timespec(weir__now_ns() + TRIM_NS);
+      struct timespec until = weir__timespec(weir__now_ns() + lane->trim_wait_ns);
       lane->trim_awaited = 1;
       int timeout = pthread_cond_timedwait(&lane->wake, &lane->lock, &until);
       lane->trim_awaited = 0;
@@ -332,7 +343,7 @@ static void enqueue_locked(weir__lane *lane, weir__job *job) {
   job->number = lane->submitted++;
   job->bytes_before = lane->submitted_bytes;
   lane->submitted_bytes += job->bytes;
-  lane->full += job->durability == WEIR_FULL_SYNC;
+  lane->full[job->priority] += job->durability == WEIR_FULL_SYNC;
   __atomic_store_n(&job->state, WEIR__JOB_QUEUED, __ATOMIC_RELAXED);
   weir__jobs_push(&lane->queues[job->priority], job);
   __atomic_store_n(&lane->queued, lane->queued + 1, __ATOMIC_RELAXED);

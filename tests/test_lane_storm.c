@@ -75,8 +75,8 @@ static int lane_is_whole(void *data) {
   (void)pthread_mutex_lock(&lane->lock);
   int whole = !lane->driven && !lane->handed && !lane->queued && !lane->queues[WEIR_INTERACTIVE].head &&
               !lane->queues[WEIR_BULK].head && lane->submitted == lane->left &&
-              lane->submitted_bytes == lane->left_bytes && !lane->full && !lane->awaiting &&
-              !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
+              lane->submitted_bytes == lane->left_bytes && !(lane->full[0] || lane->full[1]) &&
+              !lane->awaiting && !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
   (void)pthread_mutex_unlock(&lane->lock);
   return whole;
 }

@@ -77,13 +77,13 @@ static int emptied(const weir_pool_stats *stats) {
 
 /* ---- The soft limit ---- */
 
-Test(wal_limits, a_checkpoint_begins_after_checkpoint_pages_if_no_write_waits) {
+Test(wal_limits, a_checkpoint_begins_after_checkpoint_pages_at_the_latest_if_no_write_waits) {
   FOR_EACH_FILE(kind) {
     weir_pool_options options = limited;
     options.wal_limit_pages = 100 * PAGES;
     weir_pool *pool = opened(kind, &options);
     while (stats_of(pool).wal_pages < PAGES) {
-      cr_assert(eq(u64, stats_of(pool).checkpoints, 0));
+      cr_assert(stats_of(pool).checkpoints == 0 || stats_of(pool).wal_pages >= PAGES / 8);
       insert(pool);
     }
     cr_assert(lt(u64, stats_of(pool).wal_pages, 2 * PAGES));

@@ -134,7 +134,8 @@ typedef struct weir_pool_options {
   int cache_kib;                /* page cache per connection in KiB; default 2048 */
   unsigned statements;          /* cached statements per connection; default 64 */
   unsigned queue_max;           /* asynchronous writes, and reads, that may wait; default 65536 */
-  unsigned checkpoint_pages;    /* WAL pages since the last checkpoint that start one; default 1000 */
+  unsigned checkpoint_pages;    /* WAL pages since the last checkpoint that start one, fewer while they take
+                                   little time; default 1000 */
   int numbered;                 /* 1: number write transactions, see weir_txn_rev */
   const weir_pool_hooks *hooks; /* or NULL. Not copied */
   void *data;                   /* handed to the hooks; see weir_pool_data */
