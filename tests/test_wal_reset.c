@@ -234,6 +234,7 @@ static void storm(struct storm *s, int kind, void (*window)(void *data), int thr
   cr_assert(eq(int, sqlite3_busy_timeout(s->other, WEIR_TEST_WAIT_MS), SQLITE_OK));
   cr_assert(other_does(s, "PRAGMA wal_autocheckpoint=0; PRAGMA synchronous=OFF"));
   cr_assert(eq(int, pthread_mutex_init(&s->lock, NULL), 0));
+  cr_assert(await_idle_lane(s->pool)); /* whose checkpoint may come early */
   const fault_checkpoint at = {.written = make_ripe, .window = window, .data = s};
   atomic_store(&s->writing, s->writers);
   s->rng.state = s->seed - 1;
