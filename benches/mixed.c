@@ -42,12 +42,12 @@ typedef struct grid {
   spread_of((c)->runs, sizeof(mixed_run), (g)->settings->repeat, offsetof(mixed_run, field), NULL, 0)
 #define MEDIAN(g, c, field) (SPREAD(g, c, field).median)
 
-/* The median ratio of a field of `a` to a field of `b`; of cells that may not have been run. */
-#define RATIO(g, a, of, b, to)                                                                               \
-  ((a) && (b) ? spread_of((a)->runs, sizeof(mixed_run), (g)->settings->repeat, offsetof(mixed_run, of),      \
-                          (b)->runs, offsetof(mixed_run, to))                                                \
-                    .median                                                                                  \
-              : NAN)
+/* The median ratio of a field of `a` to a field of `b`; NAN if one of the cells has not been run. */
+static double ratio(const grid *g, const cell *a, size_t of, const cell *b, size_t to) {
+  return a && b ? spread_of(a->runs, sizeof(mixed_run), g->settings->repeat, of, b->runs, to).median : NAN;
+}
+
+#define RATIO(g, a, of, b, to) ratio(g, a, offsetof(mixed_run, of), b, offsetof(mixed_run, to))
 
 static const cell *find(const grid *g, const char *mode, unsigned writers) {
   for (unsigned i = 0; i < g->settings->writers.count * g->modes; i++) {
