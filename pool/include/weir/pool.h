@@ -110,11 +110,11 @@ typedef enum weir_trace_kind {
 
 /* Something that happened, for weir_pool_options.trace. Valid during the call. */
 typedef struct weir_trace {
-  weir_trace_kind kind;
-  const char *label;  /* of the transaction, or NULL */
-  uint64_t waited_us; /* microseconds it waited to be admitted */
-  uint64_t ran_us;    /* microseconds its function ran; a commit's time; a reader's age */
-  uint64_t pages;     /* WAL_LIMIT, OLD_READER, EVICTED: pages in the WAL */
+  weir_trace_kind kind; /* what happened */
+  const char *label;    /* of the transaction, or NULL */
+  uint64_t waited_us;   /* microseconds it waited to be admitted */
+  uint64_t ran_us;      /* microseconds its function ran; a commit's time; a reader's age */
+  uint64_t pages;       /* WAL_LIMIT, OLD_READER, EVICTED: pages in the WAL */
 } weir_trace;
 
 /* Receives trace events, on whichever thread has met them, with no lock held. It should be short, and must
@@ -391,13 +391,12 @@ WEIR_API int weir_txn_rev(weir_txn *txn, int64_t *out, weir_error *err);
 
 /* ---- Watching ---- */
 
-/*
- * A histogram: buckets[i] counts the values v with 2^i <= v < 2^(i+1), the first one also 0, the last one
- * all that are larger.
- */
-#define WEIR_HISTOGRAM_SIZE 24
+#define WEIR_HISTOGRAM_SIZE 24 /* buckets of a weir_histogram */
+
+/* A histogram of whole numbers. */
 typedef struct weir_histogram {
-  uint64_t buckets[WEIR_HISTOGRAM_SIZE];
+  uint64_t buckets[WEIR_HISTOGRAM_SIZE]; /* [i] counts the values v with 2^i <= v < 2^(i+1); the first one
+                                            also 0, the last one all that are larger */
 } weir_histogram;
 
 /* Counters of a pool. All are totals since it was opened, but for those marked "now". */
