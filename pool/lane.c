@@ -1,6 +1,7 @@
 /*
- * The write lane: its queue, who drives it, and when the thread of its own is woken; see lane.h. What becomes
- * of the writes is pool/group.c's, checkpoints are pool/checkpoint.c's.
+ * The write lane: who drives it, who is told when, and when the thread of its own is woken; see lane.h. Which
+ * write is next is pool/queue.c's, what becomes of it pool/drive.c's and pool/group.c's; checkpoints are
+ * pool/checkpoint.c's.
  *
  * Invariants, under the lock: while `driven` is 0 the queue is empty and no checkpoint is due; the right to
  * drive is never lost: a driver that leaves gives it to the lane's thread (`handed`), or to nobody by setting
@@ -11,70 +12,13 @@
 #include <string.h>
 
 #include "checkpoint.h"
-#include "group.h"
+#include "drive.h"
 #include "lane.h"
-#include "readers.h"
+#include "queue.h"
 #include "trace.h"
 
 /* How long the lane's thread looks for more without sleeping: less than waking it, or a commit, costs. */
 #define LOOK_NS (20u * WEIR__NS_PER_US)
-
-/* An asynchronous write that waited long in the queue still waits so long for the connection, in single mode.
- */
-#define LEASE_LEAST_NS (100u * WEIR__NS_PER_MS)
-
-/* ---- Which write is next ---- */
-
-/* `now` may be of a moment ago: what has come since has not waited. */
-static uint64_t waited(uint64_t now, uint64_t since) {
-  return now > since ? now - since : 0;
-}
-
-/* Interactive ones first; but one bulk write in bulk_age_ms, lest they starve. */
-static weir__jobs *next_locked(weir__lane *lane, uint64_t now, uint64_t age_ns) {
-  weir__jobs *bulk = &lane->queues[WEIR_BULK];
-  weir__jobs *interactive = &lane->queues[WEIR_INTERACTIVE];
-  if (!bulk->head) {
-    return interactive;
-  }
-  uint64_t since = bulk->head->queued_ns > lane->bulk_ns ? bulk->head->queued_ns : lane->bulk_ns;
-  return interactive->head && waited(now, since) < age_ns ? interactive : bulk;
-}
-
-static void leave_queue_locked(weir__lane *lane, weir__job *job) {
-  weir__jobs_remove(&lane->queues[job->priority], job);
-  __atomic_store_n(&lane->queued, lane->queued - 1, __ATOMIC_RELAXED);
-  lane->left++;
-  lane->left_bytes += job->bytes;
-  lane->full[job->priority] -= job->durability == WEIR_FULL_SYNC;
-}
-
-/* Takes the next write out of the queue; with a group, only one that may join it. NULL: none. */
-static weir__job *take_locked(weir_pool *pool, const weir__group *group, uint64_t now) {
-  weir__lane *lane = &pool->lane;
-  const weir_pool_options *options = &pool->options;
-  if (!lane->queued) {
-    return NULL;
-  }
-  weir__job *job = next_locked(lane, now, (uint64_t)options->bulk_age_ms * WEIR__NS_PER_MS)->head;
-  if (group && (job->flush || group->ran.head->alone || group->ran.count >= options->group_max ||
-                group->bytes + job->bytes > (size_t)options->group_kib * 1024 ||
-                now - group->begun_ns >= options->group_us * WEIR__NS_PER_US ||
-                (job->priority == WEIR_BULK && group->interactive) ||
-                (job->durability == WEIR_FULL_SYNC && group->durability != WEIR_FULL_SYNC))) {
-    return NULL;
-  }
-  leave_queue_locked(lane, job);
-  __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
-  if (job->priority == WEIR_BULK) {
-    lane->bulk_ns = now;
-  }
-  if (!group) { /* bulk writes join only what bulk writes have begun */
-    lane->full_next = lane->full[WEIR_INTERACTIVE] || (job->priority == WEIR_BULK && lane->full[WEIR_BULK]);
-  }
-  weir__histogram_add(&lane->wait_us, waited(now, job->queued_ns) / WEIR__NS_PER_US);
-  return job;
-}
 
 /* ---- Driving ---- */
 
@@ -90,123 +34,6 @@ static void tell(weir__job *job) {
   } else if (waits) {
     (void)sem_post(&job->wake); /* cannot overflow: once a job */
   }
-}
-
-static int lease(weir_pool *pool, const weir__job *job, weir__slot **out) {
-  if (pool->writer) {
-    return weir__slot_acquire_writer(pool, out, job->error);
-  }
-  /* single mode: reads and writes share the one connection, under the same fair admission */
-  int timeout_ms = pool->options.acquire_timeout_ms;
-  weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
-                         .token = job->token,
-                         .draining = 1,
-                         .writes = 1};
-  uint64_t gone = waited(weir__now_ns(), job->queued_ns);
-  if (!job->finish) {
-    how.timeout_ns = job->timeout_ns > gone ? job->timeout_ns - gone : 0;
-  } else { /* those that queue behind one that waits here do not wait as long again */
-    uint64_t least = how.timeout_ns < LEASE_LEAST_NS ? how.timeout_ns : LEASE_LEAST_NS;
-    how.timeout_ns = how.timeout_ns > gone + least ? how.timeout_ns - gone : least;
-  }
-  return weir__slot_acquire(pool, &how, out, job->error);
-}
-
-/* Adds what a group has done to the lane's counters. */
-static void count(weir_pool *pool, const weir__group *group, const weir__conn *conn) {
-  weir__lane *lane = &pool->lane;
-  (void)pthread_mutex_lock(&lane->lock);
-  lane->commits += group->commits;
-  lane->writes += group->writes;
-  lane->rollbacks += group->rollbacks;
-  lane->reruns += group->reruns;
-  lane->foreign += group->foreign;
-  if (group->commits) {
-    weir__histogram_add(&lane->members, group->members);
-    weir__histogram_add(&lane->commit_us, group->commit_ns / WEIR__NS_PER_US);
-    if (lane->awaiting) {
-      (void)pthread_cond_broadcast(&lane->committed);
-    }
-    lane->last_members = group->members;
-  }
-  if (group->wrote) { /* else the connection may not know what a checkpoint has done to the WAL */
-    weir__checkpoint_note_locked(pool, conn->wal_pages);
-  }
-  (void)pthread_mutex_unlock(&lane->lock);
-  if (group->commits) {
-    weir__readers_unpark(pool);
-  }
-}
-
-/* The next member, or NULL to commit. */
-static weir__job *next_member(weir_pool *pool, weir__group *group, const weir__conn *conn) {
-  if (conn->broken) {
-    return NULL;
-  }
-  if (group->redo.head) {
-    return weir__group_may_redo(group) ? weir__jobs_pop(&group->redo) : NULL;
-  }
-  weir__lane *lane = &pool->lane;
-  if (!group->begun || !__atomic_load_n(&lane->queued, __ATOMIC_RELAXED)) {
-    return NULL; /* not begun: the one that was to begin it has failed, and is told so now */
-  }
-  (void)pthread_mutex_lock(&lane->lock);
-  weir__job *job = take_locked(pool, group, group->now_ns);
-  (void)pthread_mutex_unlock(&lane->lock);
-  return job;
-}
-
-/* Sees that there is a connection on which the job may begin a transaction; a flush is done thereby. */
-static int prepare(weir_pool *pool, const weir__job *job, weir__slot **slot) {
-  int rc = *slot ? WEIR_OK : lease(pool, job, slot);
-  if (rc == WEIR_OK && job->flush) {
-    rc = weir__wal_flush((*slot)->conn, job);
-  } else if (rc == WEIR_OK && pool->lane.unhealed) {
-    rc = weir__wal_heal((*slot)->conn, job);
-  }
-  return rc;
-}
-
-/* Runs a write, and what else may share its commit. Those that have ended are added to `ended`: they are told
- * once the lane has been left, so that it is free for whoever writes again at once. The calling thread drives
- * the lane and holds no lock. WEIR_OK, or WEIR_FORKED in a child that one of them forked. */
-static int drive(weir_pool *pool, weir__job *job, weir__jobs *ended) {
-  weir__slot *slot = NULL;
-  weir__group group = {0};
-  while (job) {
-    if (!slot || (pool->lane.unhealed && !group.begun)) {
-      int rc = prepare(pool, job, &slot);
-      if (rc != WEIR_OK || job->flush) {
-        job->rc = rc;
-        weir__jobs_push(&group.ended, job);
-        job = weir__jobs_pop(&group.redo);
-        continue;
-      }
-    }
-    if (!group.begun) {
-      group.durability =
-          pool->lane.unhealed ? job->durability : weir__group_durability(&group, job, pool->lane.full_next);
-    }
-    if (weir__group_run(slot->conn, &group, job) == WEIR_FORKED) {
-      return WEIR_FORKED;
-    }
-    job = next_member(pool, &group, slot->conn);
-    if (!job) {
-      weir__group_commit(slot->conn, &group);
-      count(pool, &group, slot->conn);
-      group = (weir__group){.redo = group.redo, .ended = group.ended};
-      job = weir__jobs_pop(&group.redo);
-      if (job && slot->conn->broken) { /* its sync failed, or it could not be cleaned */
-        weir__slot_release(pool, slot);
-        slot = NULL;
-      }
-    }
-  }
-  if (slot) {
-    weir__slot_release(pool, slot);
-  }
-  *ended = group.ended;
-  return WEIR_OK;
 }
 
 static void tell_all(weir__jobs *ended) {
@@ -249,7 +76,7 @@ static int serve_locked(weir_pool *pool) {
     unsigned wanted = lane->last_members > 1 ? lane->last_members : 1;
     int due = weir__checkpoint_due_locked(pool);
     int looks = !due && !looked && lane->queued < wanted;
-    weir__job *job = due || looks ? NULL : take_locked(pool, NULL, weir__now_ns());
+    weir__job *job = due || looks ? NULL : weir__queue_take_locked(pool, NULL, weir__now_ns());
     if (!due && !looks && !job) {
       give_up_locked(lane);
       return WEIR_OK;
@@ -263,7 +90,7 @@ static int serve_locked(weir_pool *pool) {
     } else if (looks) {
       look(lane, wanted);
     } else {
-      rc = drive(pool, job, &ended);
+      rc = weir__drive(pool, job, &ended);
     }
     if (rc != WEIR_OK) {
       return rc;
@@ -339,16 +166,6 @@ static int canceled(const weir__job *job) {
   return job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE);
 }
 
-static void enqueue_locked(weir__lane *lane, weir__job *job) {
-  job->number = lane->submitted++;
-  job->bytes_before = lane->submitted_bytes;
-  lane->submitted_bytes += job->bytes;
-  lane->full[job->priority] += job->durability == WEIR_FULL_SYNC;
-  __atomic_store_n(&job->state, WEIR__JOB_QUEUED, __ATOMIC_RELAXED);
-  weir__jobs_push(&lane->queues[job->priority], job);
-  __atomic_store_n(&lane->queued, lane->queued + 1, __ATOMIC_RELAXED);
-}
-
 /* Waits until the queued job has ended, or its time is over. */
 static int await(weir_pool *pool, weir__job *job) {
   weir__lane *lane = &pool->lane;
@@ -361,7 +178,7 @@ static int await(weir_pool *pool, weir__job *job) {
     (void)pthread_mutex_lock(&lane->lock);
     int queued = __atomic_load_n(&job->state, __ATOMIC_RELAXED) == WEIR__JOB_QUEUED;
     if (queued) {
-      leave_queue_locked(lane, job);
+      weir__queue_leave_locked(lane, job);
       job->rc = weir_fail(job->error, WEIR_BUSY, "the write lane was not free in %llu ms: %u writes wait",
                           (unsigned long long)(job->timeout_ns / WEIR__NS_PER_MS), lane->queued);
     }
@@ -407,7 +224,7 @@ int weir__lane_write(weir_pool *pool, weir__job *job) {
     job->waits = 1;
     lane->waits++;
     (void)__atomic_add_fetch(&lane->waiting, 1, __ATOMIC_RELAXED);
-    enqueue_locked(lane, job);
+    weir__queue_push_locked(lane, job);
   }
   (void)pthread_mutex_unlock(&lane->lock);
   if (rc != WEIR_OK) {
@@ -417,7 +234,7 @@ int weir__lane_write(weir_pool *pool, weir__job *job) {
     return await(pool, job);
   }
   weir__jobs ended = {0};
-  if (drive(pool, job, &ended) == WEIR_FORKED) {
+  if (weir__drive(pool, job, &ended) == WEIR_FORKED) {
     return WEIR_FORKED;
   }
   leave(pool);
@@ -434,7 +251,7 @@ void weir__lane_cancel(weir_pool *pool, const weir_token *token) {
     for (weir__job *job = lane->queues[priority].head; job; job = next) {
       next = job->next;
       if (job->token == token && !job->finish) {
-        leave_queue_locked(lane, job);
+        weir__queue_leave_locked(lane, job);
         __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
         weir__jobs_push(&canceled_jobs, job);
       }
@@ -463,22 +280,14 @@ void weir__lane_await_commit(weir_pool *pool, uint64_t until_ns) {
 
 /* ---- Asynchronous callers ---- */
 
-/* Is there no room for the job, which is queued or about to be? What has left the queue since counts as what
- * was before it. */
-static int over_locked(const weir_pool *pool, uint64_t number, uint64_t bytes_before) {
-  const weir__lane *lane = &pool->lane;
-  return (int64_t)(number - lane->left) >= (int64_t)pool->options.queue_max ||
-         (int64_t)(bytes_before - lane->left_bytes) > (int64_t)pool->options.queue_kib * 1024;
-}
-
 int weir__lane_submit(weir_pool *pool, weir__job *job, int *over) {
   weir__lane *lane = &pool->lane;
   job->queued_ns = weir__now_ns();
   (void)pthread_mutex_lock(&lane->lock);
   int rc = refuse_locked(pool, job->error);
   if (rc == WEIR_OK) {
-    enqueue_locked(lane, job);
-    *over = over_locked(pool, job->number, job->bytes_before);
+    weir__queue_push_locked(lane, job);
+    *over = weir__queue_over_locked(pool, job);
     if (!lane->driven) {
       lane->driven = 1;
       lane->handed = 1;
@@ -495,9 +304,9 @@ static int remove_queued(weir_pool *pool, weir__job *job, int only_over) {
   weir__lane *lane = &pool->lane;
   (void)pthread_mutex_lock(&lane->lock);
   int removed = __atomic_load_n(&job->state, __ATOMIC_RELAXED) == WEIR__JOB_QUEUED &&
-                (!only_over || over_locked(pool, job->number, job->bytes_before));
+                (!only_over || weir__queue_over_locked(pool, job));
   if (removed) {
-    leave_queue_locked(lane, job);
+    weir__queue_leave_locked(lane, job);
     __atomic_store_n(&job->state, WEIR__JOB_NONE, __ATOMIC_RELAXED);
   }
   (void)pthread_mutex_unlock(&lane->lock);
@@ -537,7 +346,7 @@ int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns) {
   weir__job *job = NULL;
   while (lane->driven && (job = lane->queues[WEIR_INTERACTIVE].head ? lane->queues[WEIR_INTERACTIVE].head
                                                                     : lane->queues[WEIR_BULK].head) != NULL) {
-    leave_queue_locked(lane, job);
+    weir__queue_leave_locked(lane, job);
     __atomic_store_n(&job->state, WEIR__JOB_RUNNING, __ATOMIC_RELAXED);
     (void)pthread_mutex_unlock(&lane->lock);
     job->rc = weir_fail(job->error, WEIR_CANCELED, "the pool was closed before the write began");
