@@ -61,6 +61,9 @@ int weir__run_in_read(weir__conn *conn, const weir__job *job) {
   } else {
     conn->reads++;
     rc = weir__call(job->fn, &conn->txn, job->data, job->error);
+    if (weir__pool_check(conn->pool, job->error) != WEIR_OK) { /* `fn` forked, see weir__run_nested */
+      return WEIR_FORKED;
+    }
     weir__statements_put_since(&conn->statements, NULL);
   }
   conn->txn.token = NULL; /* the job may be gone before the transaction is */
@@ -93,6 +96,9 @@ int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
   }
   const struct weir__statement *mark = weir__statements_mark(&conn->statements);
   rc = weir__call(fn, txn, data, err);
+  if (weir__pool_check(conn->pool, err) != WEIR_OK) { /* `fn` forked: this is the parent's connection */
+    return WEIR_FORKED;
+  }
   if (sqlite3_get_autocommit(
           conn->db)) { /* SQLite has rolled everything back; the outer function will be told */
     conn->rollbacks++;

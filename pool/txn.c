@@ -171,6 +171,9 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
   }
   uint64_t begun = called ? weir__now_ns() : 0;
   rc = weir__run_in_read(slot->conn, &job);
+  if (weir__pool_check(in->pool, err) != WEIR_OK) { /* `fn` forked: this is the parent's connection */
+    return WEIR_FORKED;
+  }
   if (called) { /* before the lease is given back: then the pool may be closed */
     weir__trace_slow(in->pool, WEIR_TRACE_SLOW_READ, job.label, begun - called, weir__now_ns() - begun);
   }
