@@ -130,7 +130,9 @@ typedef struct weir__slot {
   uint64_t owner;          /* while leased: the thread that is inside the transaction */
   struct weir__slot *next; /* in the free list */
   int evicting;            /* its read is being ended by force: it cannot be given back meanwhile */
+  int told;                /* it was told to end, and has not given its snapshot up */
   uint64_t reported_ns;    /* the read that began then was reported as old */
+  weir_trace old;          /* what was reported */
   uint64_t since_ns;       /* atomic, its holder's: when the read in progress began; 0: none */
   const char *label;       /* atomic, its holder's: of that read, or NULL */
 } weir__slot;

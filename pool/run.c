@@ -66,6 +66,9 @@ int weir__run_in_read(weir__conn *conn, const weir__job *job) {
     }
     weir__statements_put_since(&conn->statements, NULL);
   }
+  if (__atomic_load_n(&conn->evicted, __ATOMIC_ACQUIRE)) {
+    conn->broken = 1; /* so that no other job is run in it */
+  }
   conn->txn.token = NULL; /* the job may be gone before the transaction is */
   conn->txn.deadline_ns = 0;
   conn->txn.label = NULL;

@@ -102,7 +102,7 @@ typedef enum weir_trace_kind {
   WEIR_TRACE_SLOW_WRITE = 2,  /* a write waited or ran for slow_ms */
   WEIR_TRACE_SLOW_COMMIT = 3, /* a COMMIT took slow_ms */
   WEIR_TRACE_OLD_READER = 4,  /* a read is older than reader_age_ms and keeps the WAL from being used anew */
-  WEIR_TRACE_EVICTED = 5,     /* it was ended, see reader_evict */
+  WEIR_TRACE_EVICTED = 5,     /* it was told to end, see reader_evict, and its snapshot is gone */
   WEIR_TRACE_WAL_LIMIT = 6,   /* the WAL has passed wal_limit_pages and cannot be emptied now */
   WEIR_TRACE_SYNC_FAILED = 7, /* a sync failed: the writing connection is closed and opened again */
   WEIR_TRACE_SYNC_HEALED = 8  /* after that, everything acknowledged is on the disk again */
@@ -155,8 +155,12 @@ typedef struct weir_pool_options {
                                16384 */
   int reader_age_ms; /* a read older than this is traced while it is in the way of a checkpoint; default
                         30000; negative: none is */
-  int reader_evict;  /* 1: such a read is ended with WEIR_TIMEOUT, a snapshot that rests too. Reader
-                        connections are then serialized, which costs a read some percent */
+  int reader_evict;  /* 1: such a read is ended with WEIR_TIMEOUT: at once while it is inside SQLite, or rests
+                        between two statements. One that rests in the middle of a result (it has stepped to a
+                        row, and neither stepped on nor reset or released the statement), or is inside a
+                        function called by SQL, keeps its row and its snapshot until it goes on: its next step
+                        fails, and the WAL may grow until then. Reader connections are serialized, which
+                        costs a read some percent */
 
   int exclusive;       /* 1: keep other processes out (SQLite's VFS unix-excl), which also saves a read and a
                           write the file locks */
@@ -424,7 +428,7 @@ typedef struct weir_pool_stats {
   uint64_t oldest_reader_us;       /* now: age of the oldest read transaction in microseconds; 0: none */
   const char *oldest_reader_label; /* now: its label, or NULL */
   uint64_t old_readers;            /* reads found in the way of a checkpoint past reader_age_ms */
-  uint64_t evicted;                /* of these, ended */
+  uint64_t evicted;                /* of these, told to end, and their snapshot is gone */
   uint64_t wal_limits;             /* times that the lane stopped because of wal_limit_pages */
   uint64_t wal_emptied;            /* of these, and of idle moments: the WAL was emptied */
   uint64_t sync_failures;          /* COMMITs, flushes and checkpoints whose sync failed */
