@@ -248,7 +248,8 @@ typedef struct weir__readers {
 
 struct weir_pool {
   /* Fixed once opened. */
-  char *path;
+  char *path;                /* as it was given, for messages */
+  char *file_path;           /* the same file, wherever the process has gone since: what is opened */
   weir_pool_options options; /* every default filled in */
   int memory;                /* the database is in memory */
   int inspected;             /* the inspect hook has seen it, if there is one */
@@ -287,6 +288,10 @@ const char *weir__vfs(const weir_pool *pool);
 
 /* Does the path ask for SQLite's shared cache? (pool/uri.c) */
 int weir__uri_shares_cache(const char *path);
+
+/* A path that opens `file`, an absolute name, in the way that `path` does, but for its "mode", which could
+ * only repeat the flags, or ask for the file to be created. To be freed; NULL: out of memory (pool/uri.c) */
+char *weir__uri_again(const char *path, const char *file);
 
 /* WEIR_FORKED (with the detail in err) if this process is a fork of the one that opened the pool. */
 int weir__pool_check(const weir_pool *pool, weir_error *err);

@@ -136,6 +136,10 @@ static int examine(weir_pool *pool, weir_error *err) {
     } else if (!pool->memory) {
       rc = weir__registry_add(file, &pool->file, err);
     }
+    pool->file_path = pool->memory ? strdup(pool->path) : weir__uri_again(pool->path, file);
+    if (rc == WEIR_OK && !pool->file_path) {
+      rc = weir_fail(err, WEIR_NOMEM, "out of memory");
+    }
   }
   if (sqlite3_close(probe) != SQLITE_OK && rc == WEIR_OK) {
     rc = weir_fail(err, WEIR_IO, "cannot close '%s'", pool->path);
@@ -147,6 +151,7 @@ static int examine(weir_pool *pool, weir_error *err) {
 
 static void free_pool(weir_pool *pool) {
   free(pool->path);
+  free(pool->file_path);
   free(pool);
 }
 

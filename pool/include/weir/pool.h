@@ -182,7 +182,9 @@ typedef struct weir_pool_options {
  * wal_autocheckpoint=0 and mmap_size=0; docs/storage.md says why.
  *
  * The pool opens one connection here and the others when they are first needed. One open pool per
- * file and process, told by the file's device and inode.
+ * file and process, told by the file's device and inode. A relative path means the same file for as long as
+ * the pool is open. If that is removed, renamed or replaced, calls that need another connection return
+ * WEIR_IO.
  *
  * Errors: WEIR_INVALID (NULL, empty path, option out of range, ":memory:" in pool mode, a URI with
  * cache=shared, or another VFS than exclusive means), WEIR_EXISTS (this process has the file open: share that
