@@ -226,7 +226,8 @@ static int open_first(weir_pool *pool, weir_error *err) {
   if (rc == WEIR_OK && !pool->memory && !pool->options.read_only) {
     int page_size = 0;
     rc = weir__conn_integer(slot->conn, "PRAGMA page_size", &page_size, err);
-    pool->lane.keep_pages = (int)((uint64_t)pool->options.wal_keep_kib * 1024 / (unsigned)(page_size + 24));
+    int64_t keep = (int64_t)pool->options.wal_keep_kib * 1024 / (page_size + 24);
+    pool->lane.keep_pages = keep < INT32_MAX ? (int)keep : INT32_MAX;
     pool->lane.unsynced = 1; /* what was in the file before is not known to be on the disk */
   }
   if (rc == WEIR_OK && pool->options.numbered && !pool->options.read_only) {
