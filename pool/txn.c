@@ -47,6 +47,10 @@ static int read_options(const weir_pool *pool, const weir_txn_options *given, we
         "option 'numbered')",
         (int)out->durability, (int)out->priority, (long long)out->min_rev);
   }
+  if (out->bytes > WEIR__BYTES_MAX) {
+    return weir_fail(err, WEIR_INVALID, "bytes is %zu: give about what the write will write, 1 TiB at most",
+                     out->bytes);
+  }
   out->timeout_ms = out->timeout_ms ? out->timeout_ms : pool->options.acquire_timeout_ms;
   out->durability = out->durability ? out->durability : pool->options.durability;
   return WEIR_OK;

@@ -251,7 +251,7 @@ typedef struct weir_txn_options {
   const char *label; /* or NULL: static text that names the transaction in diagnostics */
   weir_durability durability; /* of a write; default: the pool's */
   weir_priority priority;     /* of a write */
-  size_t bytes;               /* of a write: about what it will write, for group_kib */
+  size_t bytes;               /* of a write: about what it will write, for group_kib; 1 TiB at most */
   int64_t min_rev; /* of a read, numbered pools: it sees the commit of this number, and waits for it as long
                       as for admission; 0: none */
   weir_ack *ack;   /* or NULL: receives the acknowledgement of a write that was committed */
