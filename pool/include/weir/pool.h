@@ -128,7 +128,8 @@ typedef struct weir_pool_options {
   weir_durability durability;   /* default: WEIR_NORMAL */
   unsigned readers;             /* reader connections in pool mode, 1 to 64; default 4 */
   int read_only;                /* 1: open an existing file for reading; writes return WEIR_READONLY */
-  int busy_timeout_ms;          /* wait for locks of other processes; default 5000; negative: none */
+  int busy_timeout_ms;          /* wait for locks of other processes; default 5000; negative: none. It begins
+                                   when the lane is had, so a write may wait this long after its timeout_ms */
   int acquire_timeout_ms;       /* wait for a connection or the lane; default 5000; negative: none */
   int close_timeout_ms;         /* weir_pool_close waits this long before it interrupts; default 5000 */
   int cache_kib;                /* page cache per connection in KiB; default 2048 */
@@ -294,13 +295,14 @@ WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_
  * Inside a write transaction (`in`, or the calling thread's own) `fn` joins it behind a savepoint: if it
  * fails, its own changes are undone and the outer function decides. Inside a read: WEIR_MISUSE, at once.
  *
- * Errors: what `fn` returned; WEIR_BUSY (lane or file lock not had in time, or queue full), WEIR_CANCELED
+ * Errors: what `fn` returned; WEIR_BUSY (lane or file lock not had in time), WEIR_CANCELED
  * (while it waited), WEIR_CONSTRAINT, WEIR_FULL, WEIR_IO, WEIR_INDETERMINATE (a sync failed), WEIR_READONLY,
  * WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM, WEIR_CORRUPT, WEIR_SQL (SQLite rolled the
  * transaction back after an error that `fn` ignored), WEIR_CONFLICT (the schema changed under it).
  *
- * After WEIR_INDETERMINATE the write may be there or not, also after a power cut that follows; nothing else
- * is acknowledged before the connection was opened anew and the WAL was copied and synced.
+ * After WEIR_INDETERMINATE the write may be there or not, also after a power cut that follows. The connection
+ * is opened anew, and before the next write the WAL is copied and synced. If readers are in the way of that,
+ * WEIR_NORMAL writes go on, and it is tried again at each; WEIR_FULL_SYNC ones return WEIR_IO until then.
  */
 WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
                         weir_error *err);
