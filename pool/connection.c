@@ -230,6 +230,17 @@ static int prepare_own(weir__conn *conn, weir_error *err) {
   return WEIR_OK;
 }
 
+/* What stops a read, and a commit that is not the pool's. */
+static void watch(weir__conn *conn) {
+  sqlite3_progress_handler(conn->db, PROGRESS_OPS, on_progress, conn);
+  (void)sqlite3_commit_hook(conn->db, refuse_commit, conn); /* returns the former hook's data */
+}
+
+void weir__conn_guard(weir__conn *conn) {
+  (void)sqlite3_set_authorizer(conn->db, authorize, conn); /* always SQLITE_OK */
+  watch(conn);
+}
+
 /* Opens the pool's file, and no other: it was there before, and is what the registry knows. */
 static int open_file(weir__conn *conn, enum weir__role role, weir_error *err) {
   weir_pool *pool = conn->pool;
@@ -267,7 +278,7 @@ int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, wei
     rc = set_up(conn, role, err);
   }
   if (rc == WEIR_OK) {
-    (void)sqlite3_set_authorizer(conn->db, authorize, conn); /* always SQLITE_OK */
+    (void)sqlite3_set_authorizer(conn->db, authorize, conn); /* first: it has statements prepared anew */
     rc = prepare_own(conn, err);
   }
   if (rc == WEIR_OK && pool->options.hooks && pool->options.hooks->connect) {
@@ -279,8 +290,7 @@ int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, wei
     return rc;
   }
   conn->trusted = 0;
-  sqlite3_progress_handler(conn->db, PROGRESS_OPS, on_progress, conn);
-  (void)sqlite3_commit_hook(conn->db, refuse_commit, conn); /* returns the former hook's data */
+  watch(conn);
   if (role == WEIR__WRITER) {
     (void)sqlite3_wal_hook(conn->db, on_commit, conn); /* returns the former hook's data */
   }

@@ -75,6 +75,9 @@ enum weir__role { WEIR__READER, WEIR__WRITER };
 /* Opens and sets up a connection (pool/connection.c). On error *out is NULL. */
 int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, weir_error *err);
 
+/* Sets anew the callbacks by which the pool keeps user code within bounds, which user code can replace. */
+void weir__conn_guard(weir__conn *conn);
+
 /* Closes it, whatever state it is in. NULL is a no-op. */
 void weir__conn_close(weir__conn *conn);
 
@@ -97,7 +100,7 @@ int weir__sqlite_code(int sqlite_code);
 /* ---- Running transactions on a leased connection (pool/run.c) ---- */
 
 /* Resets every statement of the connection, ends its transaction, and sees that SQLite holds nothing any
- * more; if it does, the connection is broken. */
+ * more; if it does, the connection is broken, unless the database is in memory and would be lost with it. */
 void weir__conn_clean(weir__conn *conn);
 
 /* Makes the connection's transaction that of `job`. */

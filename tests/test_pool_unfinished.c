@@ -150,3 +150,43 @@ Test(pool_unfinished, a_child_forked_in_a_read_function_leaves_the_connection_al
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }
+
+/* ---- A database in memory ---- */
+
+/* Leaves a blob open, which keeps a transaction open that nobody but its owner can end. */
+static int leave_blob(weir_txn *txn, void *data, weir_error *err) {
+  return weir_txn_check(txn, sqlite3_blob_open(weir_txn_db(txn), "main", "t", "v", 1, 1, data), err);
+}
+
+static int refuse_all(void *data, int action, const char *a, const char *b, const char *c, const char *d) {
+  (void)data, (void)a, (void)b, (void)c, (void)d;
+  return action == SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK;
+}
+
+static int write_and_spoil(weir_txn *txn, void *data, weir_error *err) {
+  int rc = weir_txn_exec(txn, data, err);
+  return rc == WEIR_OK ? weir_txn_check(txn, sqlite3_set_authorizer(weir_txn_db(txn), refuse_all, NULL), err)
+                       : rc;
+}
+
+Test(pool_unfinished, a_database_in_memory_is_not_lost_with_a_connection_that_cannot_be_cleaned) {
+  weir_pool *pool = NULL;
+  sqlite3_blob *blob = NULL;
+  weir_error err = WEIR_ERROR_INIT;
+  cr_assert(eq(int, pool_open(&pool, SINGLE_MEMORY, NULL), WEIR_OK));
+  weir_txn *in = weir_pool_auto(pool);
+  cr_assert(eq(int, sql_write(in, CREATE_T ";INSERT INTO t VALUES(1, zeroblob(10))", NULL), WEIR_OK));
+  for (int write = 0; write < 2; write++) {
+    (void)(write ? weir_write : weir_read)(in, leave_blob, &blob, NULL, &err);
+    cr_assert(ne(ptr, blob, NULL));
+    (void)sql_write(in, "INSERT INTO t VALUES(9, 9)", &err); /* refused, or not: the blob is in the way */
+    cr_assert(eq(int, sqlite3_blob_close(blob), SQLITE_OK));
+    blob = NULL;
+    cr_assert(eq(int, sql_write(in, "DELETE FROM t WHERE id > 1", &err), WEIR_OK), "%s", err.message);
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
+    cr_assert(lt(int, weir_write(in, write_and_spoil, (void *)"DELETE FROM t", NULL, &err), 0));
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
+  }
+  cr_assert(eq(u64, stats_of(pool).replaced, 0));
+  cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+}

@@ -419,7 +419,7 @@ typedef struct weir_pool_stats {
   uint64_t writes;          /* write functions whose transaction was committed */
   uint64_t rollbacks;       /* write functions whose transaction was not */
   uint64_t busy;          /* SQLITE_BUSY seen at BEGIN (another process, or a reader recovering the index) */
-  uint64_t replaced;      /* connections closed because they could not be cleaned */
+  uint64_t replaced;      /* connections closed because they could not be cleaned; none in memory */
   uint64_t wal_pages;     /* now: pages in the WAL after the last commit here */
   uint64_t checkpoints;   /* checkpoints run */
   uint64_t checkpoint_us; /* microseconds spent in them */
