@@ -104,6 +104,10 @@ static int check_submission(weir_async *handle, weir_req *req, weir_work_fn work
         "option 'numbered')",
         (int)req->durability, (int)req->priority, (long long)req->min_rev);
   }
+  if (req->bytes > WEIR__BYTES_MAX) {
+    return weir_fail(&req->error, WEIR_INVALID,
+                     "bytes is %zu: give about what the write will write, 1 TiB at most", req->bytes);
+  }
   return WEIR_OK;
 }
 

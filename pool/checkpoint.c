@@ -7,6 +7,7 @@
 #include "checkpoint.h"
 
 #include "evict.h"
+#include "registry.h"
 #include "trace.h"
 
 /* While writes wait, checkpoints come so much later. */
@@ -98,7 +99,8 @@ static int lock_out(weir_pool *pool) {
   }
   if (!lane->guard) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-    if (sqlite3_open_v2(pool->path, &lane->guard, flags, weir__vfs(pool)) != SQLITE_OK ||
+    if (sqlite3_open_v2(pool->file_path, &lane->guard, flags, weir__vfs(pool)) != SQLITE_OK ||
+        weir__registry_same(pool->file, sqlite3_db_filename(lane->guard, "main"), NULL) != WEIR_OK ||
         sqlite3_wal_autocheckpoint(lane->guard, 0) != SQLITE_OK) {
       (void)sqlite3_close(lane->guard);
       lane->guard = NULL;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "registry.h"
 
 /* SQLite checks for cancellation and deadlines once in so many of its virtual machine's instructions: some
  * tens of microseconds. */
@@ -229,6 +230,37 @@ static int prepare_own(weir__conn *conn, weir_error *err) {
   return WEIR_OK;
 }
 
+/* What stops a read, and a commit that is not the pool's. */
+static void watch(weir__conn *conn) {
+  sqlite3_progress_handler(conn->db, PROGRESS_OPS, on_progress, conn);
+  (void)sqlite3_commit_hook(conn->db, refuse_commit, conn); /* returns the former hook's data */
+}
+
+void weir__conn_guard(weir__conn *conn) {
+  (void)sqlite3_set_authorizer(conn->db, authorize, conn); /* always SQLITE_OK */
+  watch(conn);
+}
+
+/* Opens the pool's file, and no other: it was there before, and is what the registry knows. */
+static int open_file(weir__conn *conn, enum weir__role role, weir_error *err) {
+  weir_pool *pool = conn->pool;
+  int access = pool->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  int create = pool->memory && !pool->options.read_only ? SQLITE_OPEN_CREATE : 0;
+  /* serialized if another thread may have to end a read that rests, see pool/evict.c */
+  int serialized = role == WEIR__READER && pool->options.reader_evict;
+  int flags = access | create | SQLITE_OPEN_URI | (serialized ? SQLITE_OPEN_FULLMUTEX : SQLITE_OPEN_NOMUTEX) |
+              SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+  int opened = sqlite3_open_v2(pool->file_path, &conn->db, flags, weir__vfs(pool));
+  int rc = weir__sqlite_fail(err, conn->db, opened, pool->path);
+  if (rc == WEIR_IO && conn->db && sqlite3_system_errno(conn->db) == ENOENT) {
+    return weir_fail(err, WEIR_IO, "'%s' was removed or renamed while it was open", pool->path);
+  }
+  if (rc == WEIR_OK && !pool->memory) {
+    rc = weir__registry_same(pool->file, sqlite3_db_filename(conn->db, "main"), err);
+  }
+  return rc;
+}
+
 int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, weir_error *err) {
   *out = NULL;
   weir__conn *conn = calloc(1, sizeof(*conn));
@@ -241,22 +273,12 @@ int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, wei
   conn->txn.pool = pool;
   conn->txn.conn = conn;
   conn->rev = -1;
-
-  int access = pool->options.read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  /* serialized if another thread may have to end a read that rests, see pool/evict.c */
-  int serialized = role == WEIR__READER && pool->options.reader_evict;
-  int flags = access | SQLITE_OPEN_URI | (serialized ? SQLITE_OPEN_FULLMUTEX : SQLITE_OPEN_NOMUTEX) |
-              SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
-  int opened = sqlite3_open_v2(pool->path, &conn->db, flags, weir__vfs(pool));
-  int rc = weir__sqlite_fail(err, conn->db, opened, pool->path);
-  if (rc == WEIR_IO && conn->db && sqlite3_system_errno(conn->db) == ENOENT) {
-    rc = weir_fail(err, WEIR_NOT_FOUND, "'%s' does not exist, or its directory does not", pool->path);
-  }
+  int rc = open_file(conn, role, err);
   if (rc == WEIR_OK) {
     rc = set_up(conn, role, err);
   }
   if (rc == WEIR_OK) {
-    (void)sqlite3_set_authorizer(conn->db, authorize, conn); /* always SQLITE_OK */
+    (void)sqlite3_set_authorizer(conn->db, authorize, conn); /* first: it has statements prepared anew */
     rc = prepare_own(conn, err);
   }
   if (rc == WEIR_OK && pool->options.hooks && pool->options.hooks->connect) {
@@ -268,8 +290,7 @@ int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, wei
     return rc;
   }
   conn->trusted = 0;
-  sqlite3_progress_handler(conn->db, PROGRESS_OPS, on_progress, conn);
-  (void)sqlite3_commit_hook(conn->db, refuse_commit, conn); /* returns the former hook's data */
+  watch(conn);
   if (role == WEIR__WRITER) {
     (void)sqlite3_wal_hook(conn->db, on_commit, conn); /* returns the former hook's data */
   }

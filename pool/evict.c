@@ -5,17 +5,20 @@
  * that rests, between two statements, holds its snapshot all the same, and nobody but this file's thread is
  * there to end it: so with reader_evict the reader connections are serialized by SQLite, and the snapshot is
  * given up under the connection's mutex. Rows in use are never taken away: a read that rests in the middle of
- * a result goes on to its next step and ends there.
+ * a result keeps its snapshot until it goes on. So does one inside a function of the application. Each later
+ * call looks whether it can be ended by now.
  *
- * Afterwards every statement on the connection fails, and it is closed when it is given back.
+ * Invariant: a read that was told to end is counted and traced as evicted once, when its snapshot is gone,
+ * here or by its holder (`told` is 1 until then). Every statement on its connection fails from the beginning,
+ * and the connection is closed when it is given back.
  */
 #include "evict.h"
 
 #include "internal.h"
 #include "trace.h"
 
-/* How long the lane waits for a read at work to come to its end: longer only if SQLite waits for the disk, or
- * for a function of the application. */
+/* How long the lane waits, once, for a read at work to come to its end: longer only if SQLite waits for the
+ * disk, or for a function of the application. */
 #define EVICT_NS (100u * WEIR__NS_PER_MS)
 
 /* An ended read must not begin anew in its next statement: the progress handler looks at every instruction
@@ -26,13 +29,20 @@ static int on_evicted(void *data) {
   return !conn->trusted;
 }
 
-static void evict(weir__conn *conn) {
+static void tell(const weir_pool *pool, int whether, const weir_trace *event) {
+  if (whether && pool->options.trace) {
+    weir__trace(pool, event);
+  }
+}
+
+/* Tells a read to end. 1 if its snapshot is gone. */
+static int evict(weir__conn *conn, uint64_t patience_ns) {
   sqlite3_mutex *mutex = sqlite3_db_mutex(conn->db);
-  uint64_t until = weir__now_ns() + EVICT_NS;
+  uint64_t until = weir__now_ns() + patience_ns;
   __atomic_store_n(&conn->evicted, 1, __ATOMIC_RELEASE); /* first: a query that runs has the mutex */
   while (sqlite3_mutex_try(mutex) != SQLITE_OK) {
     if (weir__now_ns() >= until) {
-      return; /* it ends by itself, or at its next call */
+      return 0;
     }
     struct timespec pause = weir__timespec(20 * WEIR__NS_PER_US);
     (void)nanosleep(&pause, NULL); /* woken early: tries again early */
@@ -42,11 +52,51 @@ static void evict(weir__conn *conn) {
     busy |= sqlite3_stmt_busy(stmt);
   }
   if (!busy) {
-    (void)sqlite3_step(conn->commit); /* of a read: gives its snapshot up; sqlite3_reset repeats an error */
+    sqlite3_progress_handler(conn->db, 0, NULL, NULL); /* of an earlier call: it would stop this, too */
+    (void)sqlite3_step(conn->commit);                  /* gives the snapshot up; judged by what it leaves */
     (void)sqlite3_reset(conn->commit);
   }
   sqlite3_progress_handler(conn->db, 1, on_evicted, conn);
+  int gone = sqlite3_txn_state(conn->db, NULL) == SQLITE_TXN_NONE;
   sqlite3_mutex_leave(mutex);
+  return gone;
+}
+
+/* The snapshot of a read that was told to end is gone. */
+static void note_evicted_locked(weir_pool *pool, weir__slot *slot, weir_trace *event) {
+  slot->told = 0;
+  pool->evicted++;
+  *event = slot->old;
+  event->kind = WEIR_TRACE_EVICTED;
+  event->ran_us = (weir__now_ns() - slot->reported_ns) / WEIR__NS_PER_US;
+}
+
+/* What is to be done about the read of a slot? */
+typedef struct finding {
+  int report; /* it was not yet */
+  int end;    /* and it has not ended yet */
+} finding;
+
+static finding look_locked(weir_pool *pool, weir__slot *slot, uint64_t age_ns, int pages) {
+  finding found = {0, 0};
+  uint64_t since = __atomic_load_n(&slot->since_ns, __ATOMIC_RELAXED);
+  uint64_t now = weir__now_ns();
+  if (!slot->leased || slot->role != WEIR__READER || !since || now <= since || now - since < age_ns) {
+    return found;
+  }
+  if (slot->reported_ns != since) {
+    found.report = 1;
+    slot->reported_ns = since;
+    slot->told = pool->options.reader_evict && slot->conn;
+    pool->old_readers++;
+    slot->old = (weir_trace){.kind = WEIR_TRACE_OLD_READER,
+                             .label = __atomic_load_n(&slot->label, __ATOMIC_RELAXED),
+                             .ran_us = (now - since) / WEIR__NS_PER_US};
+  }
+  slot->old.pages = (uint64_t)pages;
+  found.end = slot->told;
+  slot->evicting = slot->told;
+  return found;
 }
 
 unsigned weir__evict_old(weir_pool *pool, int pages) {
@@ -57,36 +107,22 @@ unsigned weir__evict_old(weir_pool *pool, int pages) {
   unsigned count = 0;
   for (unsigned i = 0; i < pool->slot_count; i++) {
     weir__slot *slot = &pool->slots[i];
-    weir_trace event = {.kind = WEIR_TRACE_OLD_READER, .pages = (uint64_t)pages};
     (void)pthread_mutex_lock(&pool->lock);
-    uint64_t since = __atomic_load_n(&slot->since_ns, __ATOMIC_RELAXED);
-    uint64_t now = weir__now_ns();
-    int old = slot->leased && slot->role == WEIR__READER && since && now > since && now - since >= age_ns &&
-              slot->reported_ns != since;
-    int ends = old && pool->options.reader_evict && slot->conn;
-    if (old) {
-      slot->reported_ns = since;
-      slot->evicting = ends;
-      pool->old_readers++;
-      pool->evicted += (unsigned)ends;
-      event.label = __atomic_load_n(&slot->label, __ATOMIC_RELAXED);
-      event.ran_us = (now - since) / WEIR__NS_PER_US;
-    }
+    finding found = look_locked(pool, slot, age_ns, pages);
+    weir_trace event = slot->old;
     (void)pthread_mutex_unlock(&pool->lock);
-    if (old && pool->options.trace) {
-      weir__trace(pool, &event);
-    }
-    if (ends) {
-      evict(slot->conn);
+    tell(pool, found.report, &event);
+    if (found.end) {
+      int gone = evict(slot->conn, found.report ? EVICT_NS : 0);
       (void)pthread_mutex_lock(&pool->lock);
+      if (gone) {
+        note_evicted_locked(pool, slot, &event);
+      }
       slot->evicting = 0;
       (void)pthread_cond_broadcast(&pool->evicted_one);
       (void)pthread_mutex_unlock(&pool->lock);
-      count++;
-      event.kind = WEIR_TRACE_EVICTED;
-      if (pool->options.trace) {
-        weir__trace(pool, &event);
-      }
+      count += (unsigned)gone;
+      tell(pool, gone, &event);
     }
   }
   return count;
@@ -96,11 +132,17 @@ void weir__evict_wait(weir_pool *pool, struct weir__slot *slot) {
   if (!pool->options.reader_evict) {
     return;
   }
+  weir_trace event = {.label = NULL};
   (void)pthread_mutex_lock(&pool->lock);
   while (slot->evicting) {
     (void)pthread_cond_wait(&pool->evicted_one, &pool->lock);
   }
+  int gone = slot->told; /* its holder has ended it just now */
+  if (gone) {
+    note_evicted_locked(pool, slot, &event);
+  }
   (void)pthread_mutex_unlock(&pool->lock);
+  tell(pool, gone, &event);
   if (slot->conn && __atomic_load_n(&slot->conn->evicted, __ATOMIC_ACQUIRE)) {
     slot->conn->broken = 1;
   }

@@ -9,8 +9,9 @@
 
 struct weir__slot;
 
-/* Reports reads older than reader_age_ms, and with reader_evict ends them. `pages`: in the WAL. Returns how
- * many were ended. Called by the lane's driver. */
+/* Reports reads older than reader_age_ms, and with reader_evict tells them to end, or looks again at those
+ * that were told before. `pages`: in the WAL. Returns how many have given their snapshot up. Called by the
+ * lane's driver. */
 unsigned weir__evict_old(weir_pool *pool, int pages);
 
 /* Waits until nobody is about to end the read of a slot that its holder wants to give back. */

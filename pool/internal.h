@@ -75,6 +75,9 @@ enum weir__role { WEIR__READER, WEIR__WRITER };
 /* Opens and sets up a connection (pool/connection.c). On error *out is NULL. */
 int weir__conn_open(weir_pool *pool, enum weir__role role, weir__conn **out, weir_error *err);
 
+/* Sets anew the callbacks by which the pool keeps user code within bounds, which user code can replace. */
+void weir__conn_guard(weir__conn *conn);
+
 /* Closes it, whatever state it is in. NULL is a no-op. */
 void weir__conn_close(weir__conn *conn);
 
@@ -97,7 +100,7 @@ int weir__sqlite_code(int sqlite_code);
 /* ---- Running transactions on a leased connection (pool/run.c) ---- */
 
 /* Resets every statement of the connection, ends its transaction, and sees that SQLite holds nothing any
- * more; if it does, the connection is broken. */
+ * more; if it does, the connection is broken, unless the database is in memory and would be lost with it. */
 void weir__conn_clean(weir__conn *conn);
 
 /* Makes the connection's transaction that of `job`. */
@@ -130,7 +133,9 @@ typedef struct weir__slot {
   uint64_t owner;          /* while leased: the thread that is inside the transaction */
   struct weir__slot *next; /* in the free list */
   int evicting;            /* its read is being ended by force: it cannot be given back meanwhile */
+  int told;                /* it was told to end, and has not given its snapshot up */
   uint64_t reported_ns;    /* the read that began then was reported as old */
+  weir_trace old;          /* what was reported */
   uint64_t since_ns;       /* atomic, its holder's: when the read in progress began; 0: none */
   const char *label;       /* atomic, its holder's: of that read, or NULL */
 } weir__slot;
@@ -246,7 +251,8 @@ typedef struct weir__readers {
 
 struct weir_pool {
   /* Fixed once opened. */
-  char *path;
+  char *path;                /* as it was given, for messages */
+  char *file_path;           /* the same file, wherever the process has gone since: what is opened */
   weir_pool_options options; /* every default filled in */
   int memory;                /* the database is in memory */
   int inspected;             /* the inspect hook has seen it, if there is one */
@@ -285,6 +291,10 @@ const char *weir__vfs(const weir_pool *pool);
 
 /* Does the path ask for SQLite's shared cache? (pool/uri.c) */
 int weir__uri_shares_cache(const char *path);
+
+/* A path that opens `file`, an absolute name, in the way that `path` does, but for its "mode", which could
+ * only repeat the flags, or ask for the file to be created. To be freed; NULL: out of memory (pool/uri.c) */
+char *weir__uri_again(const char *path, const char *file);
 
 /* WEIR_FORKED (with the detail in err) if this process is a fork of the one that opened the pool. */
 int weir__pool_check(const weir_pool *pool, weir_error *err);

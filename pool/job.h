@@ -18,6 +18,9 @@
 
 enum { WEIR__JOB_NONE, WEIR__JOB_QUEUED, WEIR__JOB_PARKED, WEIR__JOB_RUNNING, WEIR__JOB_ENDED };
 
+/* The most that a write may say it will write, 1 TiB: the sums of all that wait stay far from wrapping. */
+#define WEIR__BYTES_MAX (UINT64_C(1) << 40)
+
 typedef struct weir__job {
   struct weir__job *prev, *next; /* the queue's; guarded by its lock */
   weir_txn_fn fn;                /* the work */
@@ -39,7 +42,7 @@ typedef struct weir__job {
   sem_t wake;            /* of a synchronous caller that waits: posted once, when it has ENDED */
   uint64_t queued_ns;    /* when it was called or submitted */
   uint64_t timeout_ns;   /* synchronous: how long it may wait, counted from queued_ns */
-  size_t bytes;          /* see weir_txn_options */
+  size_t bytes;          /* see weir_txn_options; at most WEIR__BYTES_MAX */
   uint64_t bytes_before; /* of all that were queued before it */
   weir_durability durability;
   weir_priority priority;

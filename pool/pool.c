@@ -136,6 +136,10 @@ static int examine(weir_pool *pool, weir_error *err) {
     } else if (!pool->memory) {
       rc = weir__registry_add(file, &pool->file, err);
     }
+    pool->file_path = pool->memory ? strdup(pool->path) : weir__uri_again(pool->path, file);
+    if (rc == WEIR_OK && !pool->file_path) {
+      rc = weir_fail(err, WEIR_NOMEM, "out of memory");
+    }
   }
   if (sqlite3_close(probe) != SQLITE_OK && rc == WEIR_OK) {
     rc = weir_fail(err, WEIR_IO, "cannot close '%s'", pool->path);
@@ -147,6 +151,7 @@ static int examine(weir_pool *pool, weir_error *err) {
 
 static void free_pool(weir_pool *pool) {
   free(pool->path);
+  free(pool->file_path);
   free(pool);
 }
 
@@ -221,7 +226,8 @@ static int open_first(weir_pool *pool, weir_error *err) {
   if (rc == WEIR_OK && !pool->memory && !pool->options.read_only) {
     int page_size = 0;
     rc = weir__conn_integer(slot->conn, "PRAGMA page_size", &page_size, err);
-    pool->lane.keep_pages = (int)((uint64_t)pool->options.wal_keep_kib * 1024 / (unsigned)(page_size + 24));
+    int64_t keep = (int64_t)pool->options.wal_keep_kib * 1024 / (page_size + 24);
+    pool->lane.keep_pages = keep < INT32_MAX ? (int)keep : INT32_MAX;
     pool->lane.unsynced = 1; /* what was in the file before is not known to be on the disk */
   }
   if (rc == WEIR_OK && pool->options.numbered && !pool->options.read_only) {

@@ -122,6 +122,14 @@ int weir__registry_add(const char *path, struct weir__file **out, weir_error *er
              : weir_fail(err, WEIR_EXISTS, "'%s' is already open in this process: share that handle", path);
 }
 
+int weir__registry_same(const struct weir__file *file, const char *path, weir_error *err) {
+  struct stat status;
+  if (stat(path, &status) == 0 && status.st_dev == file->device && status.st_ino == file->inode) {
+    return WEIR_OK;
+  }
+  return weir_fail(err, WEIR_IO, "'%s' was replaced while it was open: close it, and open it again", path);
+}
+
 void weir__registry_remove(struct weir__file *file) {
   if (!file) {
     return;

@@ -32,6 +32,9 @@ int weir__registry_check(const char *path, weir_error *err);
  */
 int weir__registry_add(const char *path, struct weir__file **out, weir_error *err);
 
+/* WEIR_IO if another file is at `path` now than the one of the entry, or none. */
+int weir__registry_same(const struct weir__file *file, const char *path, weir_error *err);
+
 /* Takes it out again. NULL is a no-op. */
 void weir__registry_remove(struct weir__file *file);
 

@@ -2,24 +2,32 @@
  * Transactions on a leased connection: how they begin, nest and end.
  *
  * Invariant: a connection goes back to its slot with no statement in use, no open transaction and no snapshot
- * held. If that cannot be had, it is marked broken, and the slot closes it.
+ * held. If that cannot be had, it is marked broken, and the slot closes it. Not so for a database in memory,
+ * which ends with its connection: then transactions fail until whatever is in the way has ended.
  */
 #include "internal.h"
 
 /* ---- Beginning and ending on a connection ---- */
 
+static int is_unfinished(const weir__conn *conn) {
+  return !sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE;
+}
+
 /* Also those statements that user code prepared by itself. */
 void weir__conn_clean(weir__conn *conn) {
   weir__statements_put_since(&conn->statements, NULL);
-  if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
+  if (is_unfinished(conn)) {
     for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(conn->db, stmt)) != NULL;) {
       (void)sqlite3_reset(stmt); /* repeats the error of its last step */
     }
     if (!sqlite3_get_autocommit(conn->db)) {
       (void)weir__conn_run(conn, conn->rollback); /* judged by what it leaves */
     }
-    if (!sqlite3_get_autocommit(conn->db) || sqlite3_txn_state(conn->db, NULL) != SQLITE_TXN_NONE) {
-      conn->broken = 1;
+    if (is_unfinished(conn) && conn->pool->memory) {
+      weir__conn_guard(conn);
+      (void)weir__conn_run(conn, conn->rollback);
+    } else {
+      conn->broken |= is_unfinished(conn);
     }
   }
   conn->txn.kind = WEIR__TXN_NONE;
@@ -61,7 +69,13 @@ int weir__run_in_read(weir__conn *conn, const weir__job *job) {
   } else {
     conn->reads++;
     rc = weir__call(job->fn, &conn->txn, job->data, job->error);
+    if (weir__pool_check(conn->pool, job->error) != WEIR_OK) { /* `fn` forked, see weir__run_nested */
+      return WEIR_FORKED;
+    }
     weir__statements_put_since(&conn->statements, NULL);
+  }
+  if (__atomic_load_n(&conn->evicted, __ATOMIC_ACQUIRE)) {
+    conn->broken = 1; /* so that no other job is run in it */
   }
   conn->txn.token = NULL; /* the job may be gone before the transaction is */
   conn->txn.deadline_ns = 0;
@@ -93,6 +107,9 @@ int weir__run_nested(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
   }
   const struct weir__statement *mark = weir__statements_mark(&conn->statements);
   rc = weir__call(fn, txn, data, err);
+  if (weir__pool_check(conn->pool, err) != WEIR_OK) { /* `fn` forked: this is the parent's connection */
+    return WEIR_FORKED;
+  }
   if (sqlite3_get_autocommit(
           conn->db)) { /* SQLite has rolled everything back; the outer function will be told */
     conn->rollbacks++;

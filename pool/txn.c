@@ -47,6 +47,10 @@ static int read_options(const weir_pool *pool, const weir_txn_options *given, we
         "option 'numbered')",
         (int)out->durability, (int)out->priority, (long long)out->min_rev);
   }
+  if (out->bytes > WEIR__BYTES_MAX) {
+    return weir_fail(err, WEIR_INVALID, "bytes is %zu: give about what the write will write, 1 TiB at most",
+                     out->bytes);
+  }
   out->timeout_ms = out->timeout_ms ? out->timeout_ms : pool->options.acquire_timeout_ms;
   out->durability = out->durability ? out->durability : pool->options.durability;
   return WEIR_OK;
@@ -171,6 +175,9 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
   }
   uint64_t begun = called ? weir__now_ns() : 0;
   rc = weir__run_in_read(slot->conn, &job);
+  if (weir__pool_check(in->pool, err) != WEIR_OK) { /* `fn` forked: this is the parent's connection */
+    return WEIR_FORKED;
+  }
   if (called) { /* before the lease is given back: then the pool may be closed */
     weir__trace_slow(in->pool, WEIR_TRACE_SLOW_READ, job.label, begun - called, weir__now_ns() - begun);
   }

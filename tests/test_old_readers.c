@@ -163,12 +163,12 @@ Test(old_readers, an_old_snapshot_that_rests_is_ended_and_a_young_read_is_not) {
 /* A read on a thread of its own, which says how far it has come. */
 struct read {
   _Atomic(weir_txn *) txn;
-  latch held;
+  latch held, again;
   int ok; /* all that it met was as it should be */
 };
 
 #define READ_INIT                                                                                            \
-  { .held = LATCH_INIT }
+  { .held = LATCH_INIT, .again = LATCH_INIT }
 
 static int has_begun(void *data) {
   struct read *r = data;
@@ -188,9 +188,9 @@ static int rest_between(weir_txn *txn, void *data, weir_error *err) {
   return weir_txn_exec(txn, "SELECT 1", err);
 }
 
-/* Rests in the middle of a result: the row stays what it is. */
-static int rest_within(weir_txn *txn, void *data, weir_error *err) {
-  struct read *r = data;
+/* Rests in the middle of a result: the row stays what it is. Then gives it back and rests again, or goes on.
+ */
+static int rest_at_row(weir_txn *txn, struct read *r, int release, weir_error *err) {
   sqlite3_stmt *stmt = NULL;
   int rc = weir_txn_prepare(txn, (weir_text)WEIR_TEXT("SELECT v FROM t ORDER BY id"), &stmt, err);
   r->ok = rc == WEIR_OK && sqlite3_step(stmt) == SQLITE_ROW;
@@ -198,10 +198,40 @@ static int rest_within(weir_txn *txn, void *data, weir_error *err) {
   atomic_store(&r->txn, txn);
   latch_pass(&r->held);
   r->ok &= strlen(text) == 3000 && strspn(text, "a") == 3000;
+  if (release) {
+    weir_txn_release(txn, stmt);
+    latch_pass(&r->again);
+    return weir_txn_exec(txn, "SELECT 1", err);
+  }
   rc = weir_txn_check(txn, sqlite3_step(stmt), err);
   r->ok &= rc == WEIR_TIMEOUT && all_time_out(txn);
   weir_txn_release(txn, stmt);
   return rc;
+}
+
+static int rest_within(weir_txn *txn, void *data, weir_error *err) {
+  return rest_at_row(txn, data, 0, err);
+}
+
+static int rest_within_and_after(weir_txn *txn, void *data, weir_error *err) {
+  return rest_at_row(txn, data, 1, err);
+}
+
+static void pass(sqlite3_context *context, int count, sqlite3_value **values) {
+  (void)count, (void)values;
+  latch_pass(sqlite3_user_data(context));
+}
+
+/* Stays in a function of its own, where nobody can reach it; then rests. */
+static int rest_beyond_reach(weir_txn *txn, void *data, weir_error *err) {
+  struct read *r = data;
+  r->ok = sqlite3_create_function(weir_txn_db(txn), "pass", 0, SQLITE_UTF8, &r->held, pass, NULL, NULL) ==
+          SQLITE_OK;
+  int rc = weir_txn_exec(txn, "SELECT count(*) FROM t", err);
+  atomic_store(&r->txn, txn);
+  rc = rc == WEIR_OK ? weir_txn_exec(txn, "SELECT pass() FROM t LIMIT 1", err) : rc;
+  latch_pass(&r->again);
+  return weir_txn_exec(txn, "SELECT 1", err);
 }
 
 /* Is at work all the time. */
@@ -213,34 +243,61 @@ static int run_long(weir_txn *txn, void *data, weir_error *err) {
   return rc;
 }
 
-static void expect_read_evicted(weir_txn_fn fn, int snapshot_fixed) {
+/* When the snapshot of a read can be ended. */
+enum when { SOON, AT_ONCE, AFTER_REST, AT_END };
+
+static void expect_read_evicted(weir_txn_fn fn, enum when when) {
   weir_pool *pool = opened(POOL_FILE, 1);
   struct read r = READ_INIT;
   weir_txn_options options = {.size = sizeof options, .label = "old"};
   task old = {.in = weir_pool_auto(pool), .fn = fn, .data = &r, .options = &options};
   cr_assert(eq(int, task_start(&old), 0));
   cr_assert(weir_test_wait(has_begun, &r, WEIR_TEST_WAIT_MS));
+  if (when != SOON)
+    cr_assert(latch_await(&r.held, 1));
   age(atomic_load(&r.txn));
-  for (int i = 0; i < 1000 && stats_of(pool).evicted == 0; i++) { /* until it has read something */
-    cr_assert(not(snapshot_fixed && i));
-    cr_assert(checkpoint(pool));
+  for (int i = 0; when == SOON && i < 1000 && stats_of(pool).evicted == 0; i++) {
+    cr_assert(checkpoint(pool)); /* until it has read something */
   }
+  for (int i = 0; when != SOON && i < 3; i++) {
+    cr_assert(checkpoint(pool));
+    cr_assert(eq(u64, stats_of(pool).old_readers, 1));
+    cr_assert(eq(u64, stats_of(pool).evicted, when == AT_ONCE));
+    cr_assert(eq(int, traces_count(&events, WEIR_TRACE_EVICTED, NULL), when == AT_ONCE));
+  }
+  if (when >= AFTER_REST)
+    cr_assert(gt(u64, stats_of(pool).wal_pages, 1)); /* what is counted as evicted is not in the way */
   latch_open(&r.held);
+  if (when == AFTER_REST) {
+    cr_assert(latch_await(&r.again, 1));
+    cr_assert(checkpoint_empties(pool)); /* although it has not ended */
+    cr_assert(eq(u64, stats_of(pool).evicted, 1));
+    cr_assert(eq(uint, stats_of(pool).readers_in_use, 1));
+  }
+  latch_open(&r.again);
   cr_assert(eq(int, task_join(&old), WEIR_TIMEOUT), "%s", old.error.message);
   cr_assert(r.ok);
   expect_one_evicted(pool);
 }
 
 Test(old_readers, a_function_that_rests_between_statements_is_ended) {
-  expect_read_evicted(rest_between, 1);
+  expect_read_evicted(rest_between, AT_ONCE);
 }
 
 Test(old_readers, a_function_that_rests_in_a_result_keeps_its_row_and_is_ended_at_the_next) {
-  expect_read_evicted(rest_within, 1);
+  expect_read_evicted(rest_within, AT_END);
+}
+
+Test(old_readers, a_function_that_gives_its_row_back_and_rests_is_ended_then) {
+  expect_read_evicted(rest_within_and_after, AFTER_REST);
+}
+
+Test(old_readers, a_function_that_could_not_be_reached_is_ended_once_it_can_be) {
+  expect_read_evicted(rest_beyond_reach, AFTER_REST);
 }
 
 Test(old_readers, a_long_query_is_ended) {
-  expect_read_evicted(run_long, 0);
+  expect_read_evicted(run_long, SOON);
 }
 
 /* ---- Asynchronous reads ---- */

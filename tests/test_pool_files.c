@@ -236,3 +236,86 @@ Test(pool_files, cached_statement_follows_a_schema_that_another_connection_chang
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }
+
+/* ---- A process that goes elsewhere, and a file that does ---- */
+
+/* Holds one reader connection, so that the read inside `data` needs another one. */
+static int read_beside(weir_txn *txn, void *data, weir_error *err) {
+  task other = {.in = weir_pool_auto(weir_txn_pool(txn)), .fn = exec_fn, .data = (void *)"SELECT * FROM t"};
+  if (task_start(&other) != 0)
+    return weir_fail(err, WEIR_NOMEM, "no thread");
+  int rc = task_join(&other);
+  *(weir_error *)data = other.error;
+  return rc;
+}
+
+static void make_directory(char *buf, size_t size, const char *name) {
+  weir_test_path(buf, size, name);
+  cr_assert(eq(int, mkdir(buf, 0777), 0));
+}
+
+Test(pool_files, relative_path_means_the_same_file_after_the_process_has_changed_its_directory) {
+  static const struct {
+    const char *path, *name; /* as it is given; the file's */
+  } cases[] = {{"plain.db", "plain.db"},
+               {"./a?b#c%20.db", "a?b#c%20.db"},
+               {"file:uri.db", "uri.db"},
+               {"file:odd%20%3f%23%25&=+\xc3\xa4.db?mode=rwc&psow=0#end", "odd ?#%&=+\xc3\xa4.db"},
+               {"file:./vfs.db?%6dode=rw&vfs=unix&modest=1", "vfs.db"},
+               {"file:hidden.db%00x?m=1&mode=rwc", "hidden.db"}};
+  char here[600], there[600], file[700];
+  make_directory(here, sizeof here, "here");
+  make_directory(there, sizeof there, "there");
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    weir_pool *pool = NULL;
+    weir_error err = WEIR_ERROR_INIT, other = WEIR_ERROR_INIT;
+    weir_pool_options options = {.size = sizeof options, .checkpoint_pages = 1, .wal_limit_pages = 1000};
+    struct stat status;
+    (void)snprintf(file, sizeof file, "%s/%s", here, cases[i].name);
+    cr_assert(eq(int, chdir(here), 0));
+    if (strstr(cases[i].path, "ode=rw&"))
+      cr_assert(eq(int, mknod(file, S_IFREG | 0666, 0), 0)); /* that does not create it */
+    cr_assert(eq(int, weir_pool_open(&pool, cases[i].path, &options, &err), WEIR_OK), "%s", err.message);
+    cr_assert(eq(int, chdir(there), 0));
+    cr_assert(eq(int,
+                 sql_write(weir_pool_auto(pool), CREATE_T ";INSERT INTO t(v) VALUES(zeroblob(100000))", &err),
+                 WEIR_OK));
+    cr_assert(eq(int, weir_read(weir_pool_auto(pool), read_beside, &other, NULL, &err), WEIR_OK), "%s: %s",
+              cases[i].path, other.message);
+    cr_assert(eq(u32, stats_of(pool).readers_open, 2));
+    cr_assert(await_idle_lane(pool));
+    cr_assert(eq(int, stat(file, &status), 0));
+    cr_assert(gt(i64, status.st_size, 100000), "%s: not copied by a checkpoint", cases[i].path);
+    cr_assert(eq(int, rmdir(there), 0)); /* nothing was made there */
+    cr_assert(eq(int, mkdir(there, 0777), 0));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+Test(pool_files, file_that_was_replaced_or_removed_is_not_mistaken_for_the_one_that_is_open) {
+  make_file(POOL_FILE);
+  for (int uri = 0; uri < 2; uri++) {
+    weir_pool *pool = NULL;
+    weir_error err = WEIR_ERROR_INIT, beside = WEIR_ERROR_INIT;
+    char path[700], moved[700];
+    (void)snprintf(path, sizeof path, "%s%s", uri ? "file:" : "", pool_path(POOL_FILE));
+    (void)snprintf(moved, sizeof moved, "%s.moved", pool_path(POOL_FILE));
+    cr_assert(eq(int, weir_pool_open(&pool, path, NULL, NULL), WEIR_OK));
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
+    cr_assert(eq(int, rename(pool_path(POOL_FILE), moved), 0));
+    cr_assert(eq(int, weir_read(weir_pool_auto(pool), read_beside, &beside, NULL, &err), WEIR_IO));
+    cr_assert(ne(ptr, strstr(beside.message, "removed"), NULL), "%s", beside.message);
+    cr_assert(not(file_exists(pool_path(POOL_FILE), "")));
+    FILE *file = fopen(pool_path(POOL_FILE), "w");
+    cr_assert(ne(ptr, file, NULL));
+    cr_assert(eq(int, fclose(file), 0));
+    cr_assert(eq(int, weir_read(weir_pool_auto(pool), read_beside, &beside, NULL, &err), WEIR_IO));
+    cr_assert(ne(ptr, strstr(beside.message, "replaced"), NULL), "%s", beside.message);
+    struct stat status;
+    cr_assert(eq(int, stat(pool_path(POOL_FILE), &status), 0));
+    cr_assert(eq(i64, status.st_size, 0)); /* and it was left as it is */
+    cr_assert(eq(int, rename(moved, pool_path(POOL_FILE)), 0));
+    cr_assert(eq(int, weir_read(weir_pool_auto(pool), read_beside, &beside, NULL, &err), WEIR_OK));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}

@@ -3,6 +3,7 @@
  * busy; those that have room are not hurt by it, and everybody hears exactly once.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
@@ -223,6 +224,36 @@ Test(queue_bounds, a_synchronous_write_waits_as_long_as_it_says_however_full_the
     for (int i = 0; i < 3; i++)
       check(&calls[i], WEIR_OK);
     check_rows(&s, 4);
+    closed(&s, kind);
+  }
+}
+
+Test(queue_bounds, bytes_whose_sum_could_wrap_are_refused_and_the_most_is_taken) {
+  const size_t most = (size_t)1 << 40;
+  const size_t bad[] = {most + 1, SIZE_MAX / 2, SIZE_MAX};
+  for (int kind = 0; kind < STORE_KINDS; kind++) {
+    weir_pool_options options = bounded(0, 0, WEIR_TEST_WAIT_MS);
+    weir_txn_options large = WEIR_TXN_OPTIONS_INIT;
+    weir_error err = WEIR_ERROR_INIT;
+    store s;
+    call holder = {0}, calls[2] = {0};
+    hold(&s, &holder, kind, &options);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+      calls[0].req.bytes = large.bytes = bad[i];
+      cr_assert(eq(int, call_write(&s, &calls[0], work_exec), WEIR_INVALID));
+      cr_assert(ne(ptr, strstr(calls[0].req.error.message, "bytes"), NULL));
+      cr_assert(
+          eq(int, weir_write(weir_pool_auto(s.pool), exec_fn, (void *)INSERT, &large, &err), WEIR_INVALID));
+      cr_assert(ne(ptr, strstr(err.message, "bytes"), NULL));
+    }
+    submit(&s, calls, 2, (const size_t[]){most, most}); /* the second one waits for room */
+    gate_open();
+    large.bytes = most;
+    cr_assert(eq(int, weir_write(weir_pool_auto(s.pool), exec_fn, (void *)INSERT, &large, &err), WEIR_OK));
+    cr_assert(weir_test_loop_run(&s.loop));
+    check(&calls[0], WEIR_OK);
+    check(&calls[1], WEIR_OK);
+    check_rows(&s, 3);
     closed(&s, kind);
   }
 }

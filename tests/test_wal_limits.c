@@ -7,6 +7,7 @@
 
 #include <sqlite3.h>
 
+#include "internal.h"
 #include "threads.h"
 #include "traces.h"
 
@@ -246,6 +247,20 @@ Test(wal_limits, the_file_shrinks_to_wal_keep_kib_when_the_log_begins_anew) {
     }
     cr_assert(shrunk);
     cr_assert(file_is_small(&kind));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+Test(wal_limits, the_largest_wal_keep_kib_keeps_the_file_also_with_the_smallest_pages) {
+  FOR_EACH_FILE(kind) {
+    weir_pool *pool = NULL;
+    sqlite3 *db = NULL;
+    weir_pool_options options = {.size = sizeof options, .wal_keep_kib = INT32_MAX};
+    cr_assert(eq(int, sqlite3_open(pool_path(kind), &db), SQLITE_OK));
+    cr_assert(eq(int, sqlite3_exec(db, "PRAGMA page_size=512; " CREATE_T, NULL, NULL, NULL), SQLITE_OK));
+    cr_assert(eq(int, sqlite3_close(db), SQLITE_OK));
+    cr_assert(eq(int, pool_open(&pool, kind, &options), WEIR_OK));
+    cr_assert(eq(int, pool->lane.keep_pages, INT32_MAX));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }

@@ -48,7 +48,7 @@ struct weir_req {
   weir_durability durability; /* of a write; default: the pool's */
   weir_priority priority;     /* of a write */
   size_t bytes;               /* of a write: about what it will write, and holds in memory while it waits; for
-                                 queue_kib and group_kib */
+                                 queue_kib and group_kib; 1 TiB at most */
   int64_t min_rev;            /* of a read: as in weir_txn_options */
   weir_ack ack;               /* in `done` of a write, when status is 0 */
   weir_error error;           /* in `done`, when status < 0: the detail. Also when an open handle refuses a
@@ -95,7 +95,7 @@ WEIR_API int weir_async_close(weir_async *handle, weir_async_close_fn callback);
 /*
  * Submits `work` as a read: one snapshot throughout. `done` may not be NULL.
  *
- * Errors: WEIR_INVALID (NULL; the request is pending already; negative timeout), WEIR_BUSY (queue_max
+ * Errors: WEIR_INVALID (NULL; the request is pending already; a member out of range), WEIR_BUSY (queue_max
  * requests wait), WEIR_CLOSED, WEIR_MISUSE (other thread), WEIR_FORKED, WEIR_NOMEM. `done` gets what
  * weir_read returns.
  */

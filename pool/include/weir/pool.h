@@ -102,7 +102,7 @@ typedef enum weir_trace_kind {
   WEIR_TRACE_SLOW_WRITE = 2,  /* a write waited or ran for slow_ms */
   WEIR_TRACE_SLOW_COMMIT = 3, /* a COMMIT took slow_ms */
   WEIR_TRACE_OLD_READER = 4,  /* a read is older than reader_age_ms and keeps the WAL from being used anew */
-  WEIR_TRACE_EVICTED = 5,     /* it was ended, see reader_evict */
+  WEIR_TRACE_EVICTED = 5,     /* it was told to end, see reader_evict, and its snapshot is gone */
   WEIR_TRACE_WAL_LIMIT = 6,   /* the WAL has passed wal_limit_pages and cannot be emptied now */
   WEIR_TRACE_SYNC_FAILED = 7, /* a sync failed: the writing connection is closed and opened again */
   WEIR_TRACE_SYNC_HEALED = 8  /* after that, everything acknowledged is on the disk again */
@@ -128,7 +128,8 @@ typedef struct weir_pool_options {
   weir_durability durability;   /* default: WEIR_NORMAL */
   unsigned readers;             /* reader connections in pool mode, 1 to 64; default 4 */
   int read_only;                /* 1: open an existing file for reading; writes return WEIR_READONLY */
-  int busy_timeout_ms;          /* wait for locks of other processes; default 5000; negative: none */
+  int busy_timeout_ms;          /* wait for locks of other processes; default 5000; negative: none. It begins
+                                   when the lane is had, so a write may wait this long after its timeout_ms */
   int acquire_timeout_ms;       /* wait for a connection or the lane; default 5000; negative: none */
   int close_timeout_ms;         /* weir_pool_close waits this long before it interrupts; default 5000 */
   int cache_kib;                /* page cache per connection in KiB; default 2048 */
@@ -156,8 +157,12 @@ typedef struct weir_pool_options {
                                16384 */
   int reader_age_ms; /* a read older than this is traced while it is in the way of a checkpoint; default
                         30000; negative: none is */
-  int reader_evict;  /* 1: such a read is ended with WEIR_TIMEOUT, a snapshot that rests too. Reader
-                        connections are then serialized, which costs a read some percent */
+  int reader_evict;  /* 1: such a read is ended with WEIR_TIMEOUT: at once while it is inside SQLite, or rests
+                        between two statements. One that rests in the middle of a result (it has stepped to a
+                        row, and neither stepped on nor reset or released the statement), or is inside a
+                        function called by SQL, keeps its row and its snapshot until it goes on: its next step
+                        fails, and the WAL may grow until then. Reader connections are serialized, which
+                        costs a read some percent */
 
   int exclusive;       /* 1: keep other processes out (SQLite's VFS unix-excl), which also saves a read and a
                           write the file locks */
@@ -179,7 +184,9 @@ typedef struct weir_pool_options {
  * wal_autocheckpoint=0 and mmap_size=0; docs/storage.md says why.
  *
  * The pool opens one connection here and the others when they are first needed. One open pool per
- * file and process, told by the file's device and inode.
+ * file and process, told by the file's device and inode. A relative path means the same file for as long as
+ * the pool is open. If that is removed, renamed or replaced, calls that need another connection return
+ * WEIR_IO.
  *
  * Errors: WEIR_INVALID (NULL, empty path, option out of range, ":memory:" in pool mode, a URI with
  * cache=shared, or another VFS than exclusive means), WEIR_EXISTS (this process has the file open: share that
@@ -246,7 +253,7 @@ typedef struct weir_txn_options {
   const char *label; /* or NULL: static text that names the transaction in diagnostics */
   weir_durability durability; /* of a write; default: the pool's */
   weir_priority priority;     /* of a write */
-  size_t bytes;               /* of a write: about what it will write, for group_kib */
+  size_t bytes;               /* of a write: about what it will write, for group_kib; 1 TiB at most */
   int64_t min_rev; /* of a read, numbered pools: it sees the commit of this number, and waits for it as long
                       as for admission; 0: none */
   weir_ack *ack;   /* or NULL: receives the acknowledgement of a write that was committed */
@@ -289,13 +296,14 @@ WEIR_API int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_
  * Inside a write transaction (`in`, or the calling thread's own) `fn` joins it behind a savepoint: if it
  * fails, its own changes are undone and the outer function decides. Inside a read: WEIR_MISUSE, at once.
  *
- * Errors: what `fn` returned; WEIR_BUSY (lane or file lock not had in time, or queue full), WEIR_CANCELED
+ * Errors: what `fn` returned; WEIR_BUSY (lane or file lock not had in time), WEIR_CANCELED
  * (while it waited), WEIR_CONSTRAINT, WEIR_FULL, WEIR_IO, WEIR_INDETERMINATE (a sync failed), WEIR_READONLY,
  * WEIR_MISUSE, WEIR_CLOSED, WEIR_FORKED, WEIR_INVALID, WEIR_NOMEM, WEIR_CORRUPT, WEIR_SQL (SQLite rolled the
  * transaction back after an error that `fn` ignored), WEIR_CONFLICT (the schema changed under it).
  *
- * After WEIR_INDETERMINATE the write may be there or not, also after a power cut that follows; nothing else
- * is acknowledged before the connection was opened anew and the WAL was copied and synced.
+ * After WEIR_INDETERMINATE the write may be there or not, also after a power cut that follows. The connection
+ * is opened anew, and before the next write the WAL is copied and synced. If readers are in the way of that,
+ * WEIR_NORMAL writes go on, and it is tried again at each; WEIR_FULL_SYNC ones return WEIR_IO until then.
  */
 WEIR_API int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *options,
                         weir_error *err);
@@ -411,7 +419,7 @@ typedef struct weir_pool_stats {
   uint64_t writes;          /* write functions whose transaction was committed */
   uint64_t rollbacks;       /* write functions whose transaction was not */
   uint64_t busy;          /* SQLITE_BUSY seen at BEGIN (another process, or a reader recovering the index) */
-  uint64_t replaced;      /* connections closed because they could not be cleaned */
+  uint64_t replaced;      /* connections closed because they could not be cleaned; none in memory */
   uint64_t wal_pages;     /* now: pages in the WAL after the last commit here */
   uint64_t checkpoints;   /* checkpoints run */
   uint64_t checkpoint_us; /* microseconds spent in them */
@@ -424,7 +432,7 @@ typedef struct weir_pool_stats {
   uint64_t oldest_reader_us;       /* now: age of the oldest read transaction in microseconds; 0: none */
   const char *oldest_reader_label; /* now: its label, or NULL */
   uint64_t old_readers;            /* reads found in the way of a checkpoint past reader_age_ms */
-  uint64_t evicted;                /* of these, ended */
+  uint64_t evicted;                /* of these, told to end, and their snapshot is gone */
   uint64_t wal_limits;             /* times that the lane stopped because of wal_limit_pages */
   uint64_t wal_emptied;            /* of these, and of idle moments: the WAL was emptied */
   uint64_t sync_failures;          /* COMMITs, flushes and checkpoints whose sync failed */
