@@ -26,13 +26,12 @@ static int on_progress(void *data) {
   if (txn->kind != WEIR__TXN_READ || conn->trusted) { /* the pool's own statements may outlive the token */
     return 0;
   }
-  if (__atomic_load_n(&conn->evicted, __ATOMIC_ACQUIRE)) {
-    txn->cut = WEIR_TIMEOUT;
-  } else if (txn->token && __atomic_load_n(&txn->token->canceled, __ATOMIC_ACQUIRE)) {
+  int evicted = __atomic_load_n(&conn->evicted, __ATOMIC_ACQUIRE);
+  if (txn->token && __atomic_load_n(&txn->token->canceled, __ATOMIC_ACQUIRE)) {
     txn->cut = WEIR_CANCELED;
   } else if (__atomic_load_n(&txn->pool->interrupt, __ATOMIC_ACQUIRE)) {
     txn->cut = WEIR_CLOSED;
-  } else if (txn->deadline_ns && weir__now_ns() >= txn->deadline_ns) {
+  } else if (evicted || (txn->deadline_ns && weir__now_ns() >= txn->deadline_ns)) {
     txn->cut = WEIR_TIMEOUT;
   }
   return txn->cut != 0;

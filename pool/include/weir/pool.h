@@ -113,12 +113,13 @@ typedef struct weir_trace {
   weir_trace_kind kind; /* what happened */
   const char *label;    /* of the transaction, or NULL */
   uint64_t waited_us;   /* microseconds it waited to be admitted */
-  uint64_t ran_us;      /* microseconds its function ran; a commit's time; a reader's age */
+  uint64_t ran_us;      /* microseconds its function ran, without the commit; a commit's time; a reader's age;
+                           WAL_LIMIT: how long the lane stopped */
   uint64_t pages;       /* WAL_LIMIT, OLD_READER, EVICTED: pages in the WAL */
 } weir_trace;
 
 /* Receives trace events, on whichever thread has met them, with no lock held. It should be short, and must
- * not use the pool. */
+ * not use the pool, but for weir_pool_stats_get. */
 typedef void (*weir_trace_fn)(const weir_trace *event, void *data);
 
 /* Options of weir_pool_open. Start from WEIR_POOL_OPTIONS_INIT; zero means the default. */
@@ -235,7 +236,7 @@ typedef struct weir_token {
  * weir_pool_options.bulk_age_ms. */
 typedef enum weir_priority { WEIR_INTERACTIVE = 0, WEIR_BULK = 1 } weir_priority;
 
-/* What a write that was committed is told of its commit. */
+/* What a write that was committed is told of its commit. Left alone if it failed, and by a nested write. */
 typedef struct weir_ack {
   int64_t rev; /* of a numbered pool: reads from this number on see the write, see min_rev; else
                   0 */
