@@ -96,19 +96,8 @@ static int check_submission(weir_async *handle, weir_req *req, weir_work_fn work
     return weir_fail(&req->error, WEIR_INVALID, "timeout_ms is %d: give 0 for none, or a positive number",
                      req->timeout_ms);
   }
-  if (req->durability > WEIR_FULL_SYNC || req->priority > WEIR_BULK || req->min_rev < 0 ||
-      (req->min_rev > 0 && !port->pool->options.numbered)) {
-    return weir_fail(
-        &req->error, WEIR_INVALID,
-        "durability %d, priority %d or min_rev %lld is out of range (min_rev: only with the pool's "
-        "option 'numbered')",
-        (int)req->durability, (int)req->priority, (long long)req->min_rev);
-  }
-  if (req->bytes > WEIR__BYTES_MAX) {
-    return weir_fail(&req->error, WEIR_INVALID,
-                     "bytes is %zu: give about what the write will write, 1 TiB at most", req->bytes);
-  }
-  return WEIR_OK;
+  return weir__check_wishes(port->pool, req->durability, req->priority, req->min_rev, req->bytes,
+                            &req->error);
 }
 
 static int run_flush(weir_req *req, weir_txn *txn) {

@@ -296,6 +296,10 @@ int weir__uri_shares_cache(const char *path);
  * only repeat the flags, or ask for the file to be created. To be freed; NULL: out of memory (pool/uri.c) */
 char *weir__uri_again(const char *path, const char *file);
 
+/* Checks what a transaction asks for beside its function. Errors: WEIR_INVALID. */
+int weir__check_wishes(const weir_pool *pool, weir_durability durability, weir_priority priority,
+                       int64_t min_rev, size_t bytes, weir_error *err);
+
 /* WEIR_FORKED (with the detail in err) if this process is a fork of the one that opened the pool. */
 int weir__pool_check(const weir_pool *pool, weir_error *err);
 

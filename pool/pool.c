@@ -78,12 +78,19 @@ static int read_options(const weir_pool_options *given, weir_pool_options *out, 
   if (out->readers > WEIR__READERS_MAX) {
     return weir_fail(err, WEIR_INVALID, "readers is %u: give 1 to %d", out->readers, WEIR__READERS_MAX);
   }
-  if (out->cache_kib < 0 || out->checkpoint_pages > INT32_MAX ||
-      out->wal_limit_pages < out->checkpoint_pages || out->wal_keep_kib > INT32_MAX || out->bulk_age_ms < 0) {
-    return weir_fail(
-        err, WEIR_INVALID,
-        "cache_kib, checkpoint_pages, wal_limit_pages (not under checkpoint_pages), wal_keep_kib "
-        "or bulk_age_ms is out of range");
+  const struct {
+    const char *name;
+    int64_t given, least, most;
+  } ranges[] = {{"cache_kib", out->cache_kib, 1, INT32_MAX},
+                {"checkpoint_pages", out->checkpoint_pages, 1, INT32_MAX},
+                {"wal_limit_pages", out->wal_limit_pages, out->checkpoint_pages, INT32_MAX},
+                {"wal_keep_kib", out->wal_keep_kib, 1, INT32_MAX},
+                {"bulk_age_ms", out->bulk_age_ms, 1, INT32_MAX}};
+  for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+    if (ranges[i].given < ranges[i].least || ranges[i].given > ranges[i].most) {
+      return weir_fail(err, WEIR_INVALID, "%s is %lld: give %lld to %lld", ranges[i].name,
+                       (long long)ranges[i].given, (long long)ranges[i].least, (long long)ranges[i].most);
+    }
   }
   return WEIR_OK;
 }

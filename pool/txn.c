@@ -24,6 +24,30 @@ static uint64_t wait_of(const weir_txn_options *options) {
   return last_ns && last_ns < wait_ns ? last_ns : wait_ns;
 }
 
+int weir__check_wishes(const weir_pool *pool, weir_durability durability, weir_priority priority,
+                       int64_t min_rev, size_t bytes, weir_error *err) {
+  if (durability > WEIR_FULL_SYNC) {
+    return weir_fail(err, WEIR_INVALID, "durability is %d: give one of weir_durability", (int)durability);
+  }
+  if (priority > WEIR_BULK) {
+    return weir_fail(err, WEIR_INVALID, "priority is %d: give one of weir_priority", (int)priority);
+  }
+  if (min_rev < 0) {
+    return weir_fail(err, WEIR_INVALID, "min_rev is %lld: give 0 for none, or the number of a commit",
+                     (long long)min_rev);
+  }
+  if (min_rev > 0 && !pool->options.numbered) {
+    return weir_fail(err, WEIR_INVALID,
+                     "min_rev is %lld, but the pool was opened without the option 'numbered'",
+                     (long long)min_rev);
+  }
+  if (bytes > WEIR__BYTES_MAX) {
+    return weir_fail(err, WEIR_INVALID, "bytes is %zu: give about what the write will write, 1 TiB at most",
+                     bytes);
+  }
+  return WEIR_OK;
+}
+
 /* Fills the options' defaults in. */
 static int read_options(const weir_pool *pool, const weir_txn_options *given, weir_txn_options *out,
                         weir_error *err) {
@@ -39,17 +63,9 @@ static int read_options(const weir_pool *pool, const weir_txn_options *given, we
     return weir_fail(err, WEIR_INVALID, "deadline_ms is %d: give 0 for none, or milliseconds",
                      out->deadline_ms);
   }
-  if (out->durability > WEIR_FULL_SYNC || out->priority > WEIR_BULK || out->min_rev < 0 ||
-      (out->min_rev > 0 && !pool->options.numbered)) {
-    return weir_fail(
-        err, WEIR_INVALID,
-        "durability %d, priority %d or min_rev %lld is out of range (min_rev: only with the pool's "
-        "option 'numbered')",
-        (int)out->durability, (int)out->priority, (long long)out->min_rev);
-  }
-  if (out->bytes > WEIR__BYTES_MAX) {
-    return weir_fail(err, WEIR_INVALID, "bytes is %zu: give about what the write will write, 1 TiB at most",
-                     out->bytes);
+  int rc = weir__check_wishes(pool, out->durability, out->priority, out->min_rev, out->bytes, err);
+  if (rc != WEIR_OK) {
+    return rc;
   }
   out->timeout_ms = out->timeout_ms ? out->timeout_ms : pool->options.acquire_timeout_ms;
   out->durability = out->durability ? out->durability : pool->options.durability;

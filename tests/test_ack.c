@@ -11,6 +11,7 @@
 #include <sqlite3.h>
 
 #include "groups.h"
+#include "internal.h"
 #include "threads.h"
 
 TestSuite(ack, .timeout = 200);
@@ -253,6 +254,41 @@ Test(ack, the_commit_may_be_another_processs) {
     cr_assert(eq(i64, ack.rev, 6));
     cr_assert(gt(u64, stats_of(pool).foreign_commits, 0));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+/* ---- While the pool is closed ---- */
+
+enum { ROUNDS = TEST_IS_SLOW ? 40 : 150, WAITERS = 6 };
+
+static int all_wait(void *data) {
+  const weir_pool *pool = data;
+  return __atomic_load_n(&pool->awaiting, __ATOMIC_ACQUIRE) == WAITERS;
+}
+
+/* In every other round the commit that they wait for comes, and closing right behind it. */
+Test(ack, reads_that_wait_for_a_commit_are_ended_by_the_close_of_the_pool_or_end_before_it) {
+  for (int i = 0; i < ROUNDS * POOL_KINDS; i++) {
+    int kind = i % POOL_KINDS, comes = i / POOL_KINDS % 2;
+    weir_pool *pool = opened(kind);
+    weir_txn_options options = {.size = sizeof options,
+                                .min_rev = int_of(pool, "SELECT rev FROM weir_commit") + 1};
+    int64_t rows[WAITERS];
+    task readers[WAITERS];
+    for (int j = 0; j < WAITERS; j++) {
+      rows[j] = -1;
+      readers[j] = (task){.in = weir_pool_auto(pool), .fn = count_fn, .data = &rows[j], .options = &options};
+      cr_assert(eq(int, task_start(&readers[j]), 0));
+    }
+    cr_assert(weir_test_wait(all_wait, pool, WEIR_TEST_WAIT_MS));
+    if (comes)
+      cr_assert(eq(int, write_one(pool, exec_fn, INSERT, &(weir_ack){0}), WEIR_OK));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+    for (int j = 0; j < WAITERS; j++) {
+      int rc = task_join(&readers[j]);
+      cr_assert(rc == WEIR_CLOSED || (comes && rc == WEIR_OK), "%d: %s", rc, readers[j].error.message);
+      cr_assert(rc == WEIR_OK ? rows[j] > 0 : rows[j] == -1);
+    }
   }
 }
 

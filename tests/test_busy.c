@@ -232,3 +232,39 @@ Test(busy, a_process_that_dies_in_its_write_releases_those_who_wait_and_leaves_n
   cr_assert(eq(int, close(ready[0]), 0));
   cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
 }
+
+/* ---- Giving up ---- */
+
+Test(busy, a_write_that_waits_for_the_lock_is_ended_by_its_token_and_by_the_close_of_the_pool) {
+  FOR_EACH_FILE(kind) {
+    weir_pool *pool = NULL;
+    weir_error err = WEIR_ERROR_INIT;
+    weir_token token = {0};
+    weir_txn_options canceled = {.size = sizeof canceled, .token = &token};
+    weir_pool_options options = WEIR_POOL_OPTIONS_INIT;
+    options.busy_timeout_ms = 10 * WEIR_TEST_WAIT_MS; /* longer than the test may take */
+    options.close_timeout_ms = 5000;
+    cr_assert(eq(int, pool_open(&pool, kind, &options), WEIR_OK));
+    cr_assert(eq(int, sql_write(weir_pool_auto(pool), CREATE_T, NULL), WEIR_OK));
+    sqlite3 *other = other_connection(kind);
+    run(other, "BEGIN IMMEDIATE");
+    for (int i = 0; i < 2; i++) {
+      struct tries tries = {pool, stats_of(pool).busy + 1};
+      task writer = {.in = weir_pool_auto(pool), .fn = exec_fn, .write = 1};
+      writer.data = (void *)"INSERT INTO t VALUES(1, 0)";
+      writer.options = i ? NULL : &canceled;
+      cr_assert(eq(int, task_start(&writer), 0));
+      cr_assert(weir_test_wait(have_been, &tries, WEIR_TEST_WAIT_MS));
+      cr_assert(eq(int, i ? weir_pool_close(pool, &err) : weir_cancel(pool, &token), WEIR_OK), "%s",
+                err.message);
+      cr_assert(weir_test_wait(task_ended, &writer, WEIR_TEST_WAIT_MS));
+      cr_assert(eq(int, task_join(&writer), WEIR_CANCELED), "%s", writer.error.message);
+      cr_assert(eq(int, writer.error.code, WEIR_CANCELED));
+    }
+    run(other, "COMMIT");
+    cr_assert(eq(int, sqlite3_close(other), SQLITE_OK));
+    cr_assert(eq(int, pool_open(&pool, kind, NULL), WEIR_OK));
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 0));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}

@@ -27,6 +27,7 @@ static weir_pool *opened(int kind, weir_durability durability) {
   weir_pool_options options = group_options();
   options.mode = kind == POOL_FILE ? WEIR_POOL : WEIR_SINGLE;
   options.durability = durability;
+  options.bulk_age_ms = INT32_MAX;
   (void)snprintf(uri, sizeof uri, kind == SINGLE_MEMORY ? "%s" : "file:%s?vfs=fault", pool_path(kind));
   cr_assert(eq(int, weir_pool_open(&pool, uri, &options, &err), WEIR_OK), "%s", err.message);
   cr_assert(eq(int, sql_write(weir_pool_auto(pool), CREATE_T, &err), WEIR_OK), "%s", err.message);
@@ -108,6 +109,29 @@ Test(group_durability, of_one_that_waits_is_that_of_the_group_that_begins_before
     for (int i = 1; i < MEMBERS; i++) {
       cr_assert(eq(int, g.members[i].ack.durability, WEIR_FULL_SYNC));
       cr_assert(eq(uint, g.members[i].ack.members, MEMBERS - 1));
+    }
+    cr_assert(eq(long, atomic_load(&fault_syncs) - syncs, 1));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+/* Those that are durable are the last ones here, of another priority: the others do not pay for them. */
+Test(group_durability, of_bulk_writes_that_wait_is_not_that_of_interactive_ones) {
+  FOR_FILES(kind) {
+    weir_pool *pool = opened(kind, WEIR_NORMAL);
+    long syncs = atomic_load(&fault_syncs);
+    group g = group_of(MEMBERS, 1);
+    g.members[0].then = exec_and_fail_fn; /* so that it has a group of its own */
+    g.members[0].data = (void *)INSERT;
+    for (int i = 1; i < MEMBERS; i += 2) {
+      g.members[i].priority = WEIR_BULK;
+      g.members[i].durability = WEIR_FULL_SYNC;
+    }
+    cr_assert(group_run(&g, pool));
+    for (int i = 1; i < MEMBERS; i++) {
+      cr_assert(eq(int, g.members[i].task.rc, WEIR_OK), "%s", g.members[i].task.error.message);
+      cr_assert(eq(int, g.members[i].ack.durability, i % 2 ? WEIR_FULL_SYNC : WEIR_NORMAL), "%d", i);
+      cr_assert(eq(uint, g.members[i].ack.members, i % 2 ? MEMBERS / 2 : (MEMBERS - 1) / 2));
     }
     cr_assert(eq(long, atomic_load(&fault_syncs) - syncs, 1));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));

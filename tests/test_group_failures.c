@@ -222,3 +222,32 @@ Test(group_failures, of_several_that_end_the_transaction_blame_nobody_else) {
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }
+
+/* Ends the transaction in its first run, as long as others have theirs in it. */
+static int fail_once_fn(weir_txn *txn, void *data, weir_error *err) {
+  const member *m = data;
+  return m->runs == 1 ? weir_txn_exec(txn, "INSERT OR ROLLBACK INTO t(id) VALUES(1)", err) : WEIR_OK;
+}
+
+Test(group_failures, of_a_first_run_leave_no_trace_in_the_error_if_the_second_succeeds) {
+  for (int kind = 0; kind < POOL_KINDS; kind++) {
+    weir_pool *pool = opened(kind);
+    for (int place = 1; place < MEMBERS; place++) {
+      group g = group_of(MEMBERS, 1000 * place);
+      g.members[place].then = fail_once_fn;
+      g.members[place].data = &g.members[place];
+      cr_assert(group_run(&g, pool));
+      cr_assert(eq(int, g.members[place].runs, 2));
+      for (int i = 0; i < MEMBERS; i++) {
+        const member *m = &g.members[i];
+        cr_assert(eq(int, m->task.rc, WEIR_OK), "%d: %s", i, m->task.error.message);
+        cr_assert(eq(int, m->task.error.code, WEIR_OK), "%d: %s", i, m->task.error.message);
+        cr_assert(eq(int, m->task.error.sqlite_code, SQLITE_OK));
+        cr_assert(eq(int, m->task.error.message[0], 0), "%d: %s", i, m->task.error.message);
+        cr_assert(eq(i64, m->ack.rev, m->rev));
+      }
+    }
+    cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1 + (MEMBERS - 1) * MEMBERS));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}

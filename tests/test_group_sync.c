@@ -47,14 +47,11 @@ static void on_trace(const weir_trace *event, void *data) {
   }
 }
 
-static weir_pool *opened(int kind, weir_durability durability, unsigned checkpoint_pages) {
+static weir_pool *opened_with(int kind, weir_pool_options options) {
   weir_pool *pool = NULL;
   char uri[720];
   weir_error err = WEIR_ERROR_INIT;
-  weir_pool_options options = group_options();
   options.mode = kind == POOL_FILE ? WEIR_POOL : WEIR_SINGLE;
-  options.durability = durability;
-  options.checkpoint_pages = checkpoint_pages;
   options.trace = on_trace;
   memset(&seen, 0, sizeof seen);
   (void)snprintf(seen.path, sizeof seen.path, "%s", pool_path(kind));
@@ -62,6 +59,13 @@ static weir_pool *opened(int kind, weir_durability durability, unsigned checkpoi
   cr_assert(eq(int, weir_pool_open(&pool, uri, &options, &err), WEIR_OK), "%s", err.message);
   cr_assert(eq(int, sql_write(weir_pool_auto(pool), CREATE_T, &err), WEIR_OK), "%s", err.message);
   return pool;
+}
+
+static weir_pool *opened(int kind, weir_durability durability, unsigned checkpoint_pages) {
+  weir_pool_options options = group_options();
+  options.durability = durability;
+  options.checkpoint_pages = checkpoint_pages;
+  return opened_with(kind, options);
 }
 
 static void closed(weir_pool *pool) {
@@ -250,6 +254,74 @@ Test(group_sync, that_fails_in_a_checkpoint_is_not_forgotten_by_the_next_flush) 
     cr_assert(eq(int, atomic_load(&seen.failed), 1));
     cr_assert(eq(int, atomic_load(&seen.healed), 1));
     cr_assert(eq(i64, int_of(pool, "SELECT count(*) FROM t"), 1));
+    closed(pool);
+  }
+}
+
+static atomic_int armed;
+
+/* The next sync fails, and no other. */
+static void fail_next(void) {
+  atomic_store(&fault_sync, atomic_exchange(&armed, 0) ? SQLITE_IOERR_FSYNC : 0);
+}
+
+static int write_much_fn(weir_txn *txn, void *data, weir_error *err) {
+  latch_pass(data);
+  return weir_txn_exec(txn, "INSERT INTO t(v) VALUES(randomblob(400000))", err);
+}
+
+static int write_of(weir_pool *pool, weir_durability durability, weir_ack *ack) {
+  weir_txn_options options = {.size = sizeof options, .durability = durability, .ack = ack};
+  return weir_write(weir_pool_auto(pool), exec_fn, (void *)"INSERT INTO t(v) VALUES(1)", &options, NULL);
+}
+
+/* The checkpoint copies what the reader has seen: that sync fails. Then it tries to empty the log: its syncs
+ * succeed, but there is the reader. */
+Test(group_sync, that_fails_in_the_first_half_of_a_checkpoint_at_the_limit_is_not_forgotten) {
+  FOR_FILES(kind) {
+    weir_pool_options options = group_options();
+    sqlite3 *other = NULL;
+    latch first = LATCH_INIT, second = LATCH_INIT;
+    weir_ack ack = {0};
+    options.durability = WEIR_NORMAL;
+    options.checkpoint_pages = options.wal_limit_pages = 80;
+    options.checkpoint_pause_ms = -1;
+    options.group_max = 1;
+    weir_pool *pool = opened_with(kind, options);
+    task tasks[2];
+    for (int i = 0; i < 2; i++) {
+      tasks[i] = (task){.in = weir_pool_auto(pool), .fn = i ? write_much_fn : latch_fn, .write = 1};
+      tasks[i].data = i ? &second : &first;
+    }
+    cr_assert(eq(int, write_of(pool, WEIR_NORMAL, &ack), WEIR_OK));
+    cr_assert(eq(int, task_start(&tasks[0]), 0));
+    cr_assert(latch_await(&first, 1));
+    cr_assert(task_start_queued(&tasks[1], pool, 1));
+    latch_open(&first);
+    cr_assert(latch_await(&second, 1));
+    other = fault_vfs_open(seen.path);
+    cr_assert(eq(int, sqlite3_exec(other, "BEGIN; SELECT count(*) FROM t", NULL, NULL, NULL), SQLITE_OK));
+    atomic_store(&armed, 1);
+    atomic_store(&fault_before_sync, fail_next);
+    latch_open(&second);
+    cr_assert(eq(int, task_join(&tasks[0]), WEIR_OK));
+    cr_assert(eq(int, task_join(&tasks[1]), WEIR_OK), "%s", tasks[1].error.message);
+    cr_assert(stats_await(pool, a_checkpoint_was_run));
+    cr_assert(eq(int, atomic_load(&armed), 0));
+    cr_assert(eq(u64, stats_of(pool).wal_limits, 1));
+    cr_assert(eq(u64, stats_of(pool).sync_failures, 1));
+    cr_assert(eq(int, atomic_load(&seen.failed), 1));
+    cr_assert(eq(int, weir_flush(pool, NULL, NULL), WEIR_IO));
+    cr_assert(eq(int, write_of(pool, WEIR_FULL_SYNC, &ack), WEIR_IO));
+    cr_assert(eq(int, write_of(pool, WEIR_NORMAL, &ack), WEIR_OK));
+    cr_assert(eq(int, ack.durability, WEIR_NORMAL));
+    cr_assert(eq(int, atomic_load(&seen.healed), 0));
+    cr_assert(eq(int, sqlite3_close(other), SQLITE_OK));
+    cr_assert(eq(int, write_of(pool, WEIR_FULL_SYNC, &ack), WEIR_OK));
+    cr_assert(eq(int, ack.durability, WEIR_FULL_SYNC));
+    cr_assert(eq(int, atomic_load(&seen.healed), 1));
+    cr_assert(eq(int, weir_flush(pool, NULL, NULL), WEIR_OK));
+    atomic_store(&fault_before_sync, NULL);
     closed(pool);
   }
 }

@@ -2,6 +2,7 @@
  * The queue of writes is bounded. An asynchronous write that finds it full waits for room, and is then told
  * busy; those that have room are not hurt by it, and everybody hears exactly once.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -254,6 +255,46 @@ Test(queue_bounds, bytes_whose_sum_could_wrap_are_refused_and_the_most_is_taken)
     check(&calls[0], WEIR_OK);
     check(&calls[1], WEIR_OK);
     check_rows(&s, 3);
+    closed(&s, kind);
+  }
+}
+
+/* ---- Behind a snapshot ---- */
+
+struct pin {
+  weir_pool *pool;
+  weir_txn *snapshot;
+};
+
+/* On a thread that does nothing else. */
+static void *pin_main(void *data) {
+  struct pin *p = data;
+  int rc = weir_snapshot_begin(p->pool, &p->snapshot, NULL, NULL);
+  return rc == WEIR_OK ? p : NULL;
+}
+
+/* One after another they would take BEHIND times as long as the first. */
+Test(queue_bounds, behind_a_snapshot_in_single_mode_all_hear_busy_together) {
+  enum { BEHIND = 12, TIMEOUT_MS = 2000 };
+  for (int kind = SINGLE_FILE; kind <= SINGLE_MEMORY; kind++) {
+    weir_pool_options options = bounded(0, 0, TIMEOUT_MS);
+    store s;
+    call calls[BEHIND] = {0};
+    cr_assert(eq(int, store_open(&s, kind, &options), WEIR_OK));
+    cr_assert(eq(int, store_exec(&s, "CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, v)"), WEIR_OK));
+    struct pin p = {.pool = s.pool};
+    pthread_t thread;
+    cr_assert(eq(int, pthread_create(&thread, NULL, pin_main, &p), 0));
+    cr_assert(eq(int, pthread_join(thread, NULL), 0));
+    cr_assert(ne(ptr, p.snapshot, NULL));
+    uint64_t begin = uv_hrtime();
+    submit(&s, calls, BEHIND, NULL);
+    cr_assert(weir_test_loop_run(&s.loop));
+    cr_assert(lt(u64, (uv_hrtime() - begin) / 1000000, BEHIND * TIMEOUT_MS / 2));
+    for (int i = 0; i < BEHIND; i++)
+      check(&calls[i], WEIR_BUSY);
+    cr_assert(eq(int, weir_snapshot_end(p.snapshot, NULL), WEIR_OK));
+    check_rows(&s, 0);
     closed(&s, kind);
   }
 }

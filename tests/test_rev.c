@@ -12,11 +12,15 @@
 
 TestSuite(rev, .timeout = 60);
 
-static weir_pool *opened(int kind) {
+static weir_pool *opened_with(int kind, int busy_timeout_ms) {
   weir_pool *pool = NULL;
-  weir_pool_options options = {.size = sizeof options, .numbered = 1};
+  weir_pool_options options = {.size = sizeof options, .numbered = 1, .busy_timeout_ms = busy_timeout_ms};
   cr_assert(eq(int, pool_open(&pool, kind, &options), WEIR_OK));
   return pool;
+}
+
+static weir_pool *opened(int kind) {
+  return opened_with(kind, 0);
 }
 
 static int rev_fn(weir_txn *txn, void *data, weir_error *err) {
@@ -243,6 +247,36 @@ Test(rev, that_a_read_asks_for_is_waited_for_until_its_deadline_and_no_longer) {
     cr_assert(eq(int, weir_read(weir_pool_auto(pool), rev_fn, &rev, &options, &err), WEIR_BUSY));
     cr_assert(eq(int, weir_write(weir_pool_auto(pool), rev_fn, &rev, NULL, &err), WEIR_OK), "%s",
               err.message);
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+/* The BEGIN that fails has seen what the other one committed, and got no further. */
+Test(rev, after_a_begin_that_was_busy_follows_what_another_has_committed_meanwhile) {
+  for (int kind = SINGLE_FILE; kind < POOL_KINDS; kind += POOL_FILE - SINGLE_FILE) {
+    weir_pool *pool = opened_with(kind, 20);
+    sqlite3 *other = NULL;
+    int64_t rev = 0;
+    weir_error err = WEIR_ERROR_INIT;
+    cr_assert(eq(int, sqlite3_open(pool_path(kind), &other), SQLITE_OK));
+    for (int64_t last = 0; last < 6; last += 2) {
+      cr_assert(eq(int, weir_write(weir_pool_auto(pool), rev_fn, &rev, NULL, &err), WEIR_OK), "%s",
+                err.message);
+      cr_assert(eq(i64, rev, last + 1));
+      cr_assert(eq(int,
+                   sqlite3_exec(other,
+                                "BEGIN IMMEDIATE; UPDATE weir_commit SET rev = rev + 1; COMMIT;"
+                                "BEGIN IMMEDIATE",
+                                NULL, NULL, NULL),
+                   SQLITE_OK));
+      cr_assert(eq(int, weir_write(weir_pool_auto(pool), rev_fn, &rev, NULL, &err), WEIR_BUSY));
+      cr_assert(eq(int, sqlite3_exec(other, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK));
+    }
+    cr_assert(eq(int, weir_write(weir_pool_auto(pool), rev_fn, &rev, NULL, &err), WEIR_OK), "%s",
+              err.message);
+    cr_assert(eq(i64, rev, 7));
+    cr_assert(eq(i64, last_rev(pool), 7));
+    cr_assert(eq(int, sqlite3_close(other), SQLITE_OK));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }

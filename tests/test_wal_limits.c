@@ -264,3 +264,44 @@ Test(wal_limits, the_largest_wal_keep_kib_keeps_the_file_also_with_the_smallest_
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
 }
+
+static int two_checkpoints(const weir_pool_stats *stats) {
+  return stats->checkpoints >= 2;
+}
+
+/* One checkpoint comes because of the pages, the second one was to shrink the file. */
+Test(wal_limits, the_file_shrinks_also_if_the_reader_in_the_way_ends_after_the_first_attempt) {
+  FOR_EACH_FILE(kind) {
+    weir_pool_options options = {.size = sizeof options, .wal_keep_kib = KEEP_KIB};
+    weir_pool *pool = opened(kind, &options);
+    sqlite3 *other = reading(kind);
+    cr_assert(eq(int, sql_write(weir_pool_auto(pool), BURST, NULL), WEIR_OK));
+    cr_assert(stats_await(pool, two_checkpoints));
+    cr_assert(not(file_is_small(&kind)));
+    end_reading(other); /* and nothing is written any more */
+    cr_assert(weir_test_wait(file_is_small, &kind, WEIR_TEST_WAIT_MS));
+    cr_assert(stats_await(pool, emptied));
+    cr_assert(eq(u64, stats_of(pool).wal_pages, 0));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
+
+Test(wal_limits, a_write_that_changes_nothing_does_not_bring_the_pages_of_an_emptied_log_back) {
+  FOR_EACH_FILE(kind) {
+    weir_pool_options options = {.size = sizeof options, .wal_keep_kib = KEEP_KIB, .checkpoint_pages = PAGES};
+    weir_pool *pool = opened(kind, &options);
+    cr_assert(eq(int, sql_write(weir_pool_auto(pool), BURST, NULL), WEIR_OK));
+    cr_assert(stats_await(pool, emptied));
+    cr_assert(await_idle_lane(pool));
+    weir_pool_stats before = stats_of(pool);
+    cr_assert(eq(u64, before.wal_pages, 0));
+    for (int i = 0; i < 5; i++) {
+      cr_assert(eq(int, sql_write(weir_pool_auto(pool), "UPDATE t SET v = 1 WHERE id < 0", NULL), WEIR_OK));
+      cr_assert(eq(u64, stats_of(pool).wal_pages, 0));
+      cr_assert(await_idle_lane(pool)); /* a checkpoint would come right behind the write */
+    }
+    cr_assert(eq(u64, stats_of(pool).commits, before.commits + 5));
+    cr_assert(eq(u64, stats_of(pool).checkpoints, before.checkpoints));
+    cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
+  }
+}
