@@ -166,6 +166,13 @@ static int copy(weir__conn *conn, int *all) {
   return rc;
 }
 
+/* The WAL's file is empty now. */
+static void emptied_locked(weir__lane *lane) {
+  lane->wal_pages = 0;
+  lane->wal_peak = 0;
+  lane->checkpoint_mark = 0;
+}
+
 /* Copies all, and empties the WAL, waiting for readers so long at most. Returns SQLite's code. */
 static int empty(weir__conn *conn, int wait_ms) {
   patience p = {conn->db, weir__now_ns() + (uint64_t)(wait_ms > 0 ? wait_ms : 0) * WEIR__NS_PER_MS};
@@ -174,6 +181,7 @@ static int empty(weir__conn *conn, int wait_ms) {
   int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
   (void)sqlite3_busy_timeout(conn->db, busy_ms > 0 ? busy_ms : 0);
   done(conn, rc == SQLITE_OK);
+  conn->wal_pages = rc == SQLITE_OK ? 0 : conn->wal_pages;
   return (rc & 0xff) == SQLITE_INTERRUPT ? SQLITE_BUSY : rc;
 }
 
@@ -188,7 +196,6 @@ static int attempt(weir__conn *conn, int pages, int limit, int trim) {
   if (!is_sync_failure(rc) && (limit || (trim && all))) {
     rc = empty(conn, limit ? conn->pool->options.checkpoint_pause_ms : 0);
     if (rc == SQLITE_OK) {
-      conn->wal_pages = 0;
       return 1;
     }
   }
@@ -221,11 +228,10 @@ void weir__checkpoint(weir_pool *pool) {
   lane->checkpoint_us += (now - before) / WEIR__NS_PER_US;
   lane->checkpoint_end_ns = now;
   lane->checkpoint_took_ns = now - before;
-  lane->checkpoint_mark = emptied ? 0 : lane->wal_pages;
+  lane->checkpoint_mark = lane->wal_pages;
   int trace = 0;
   if (emptied) {
-    lane->wal_pages = 0;
-    lane->wal_peak = 0;
+    emptied_locked(lane);
     lane->wal_emptied++;
   } else {
     if (trim && lane->trim_wait_ns < TRIM_LONGEST_NS) { /* a reader is in the way */
@@ -286,6 +292,9 @@ int weir__wal_heal(weir__conn *conn, const weir__job *job) {
   if (rc == SQLITE_OK) {
     pool->lane.unhealed = 0;
     pool->lane.unsynced = 0;
+    (void)pthread_mutex_lock(&pool->lane.lock);
+    emptied_locked(&pool->lane);
+    (void)pthread_mutex_unlock(&pool->lane.lock);
     if (pool->options.trace) {
       weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_HEALED});
     }

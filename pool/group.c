@@ -182,9 +182,7 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
     rc = begin(conn, group, job);
     start = group->begun_ns = weir__now_ns();
     if (rc != WEIR_OK) {
-      ended(conn, group);
-      conn->version_known = 0; /* SQLite may have seen a commit of others, and got no further */
-      conn->rev = -1;
+      weir__conn_clean(conn); /* the version stays: what SQLite has seen of others, the next BEGIN finds */
       end_job(group, job, rc);
       return WEIR_OK;
     }

@@ -73,8 +73,7 @@ char *weir__uri_again(const char *path, const char *file) {
   if (!uri) {
     return NULL;
   }
-  memcpy(uri, "file://", 7);
-  char *to = encode(file, uri + 7);
+  char *to = encode(file, stpcpy(uri, "file://"));
   char join = '?';
   for (const char *at = path + strcspn(path, "?#"); *at == '?' || *at == '&';) {
     char key[8];

@@ -276,6 +276,7 @@ Test(rev, after_a_begin_that_was_busy_follows_what_another_has_committed_meanwhi
               err.message);
     cr_assert(eq(i64, rev, 7));
     cr_assert(eq(i64, last_rev(pool), 7));
+    cr_assert(eq(u64, stats_of(pool).foreign_commits, 3));
     cr_assert(eq(int, sqlite3_close(other), SQLITE_OK));
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
   }
