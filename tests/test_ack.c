@@ -185,6 +185,10 @@ Test(ack, a_read_waits_for_the_commit_of_its_number) {
   }
 }
 
+static int a_read_awaits(void *data) {
+  return __atomic_load_n(&((weir_pool *)data)->awaiting, __ATOMIC_ACQUIRE) > 0;
+}
+
 Test(ack, a_read_whose_number_does_not_come_is_told_so_in_time_or_when_canceled_or_at_the_close) {
   for (int kind = 0; kind < POOL_KINDS; kind++) {
     weir_pool *pool = opened(kind);
@@ -209,6 +213,7 @@ Test(ack, a_read_whose_number_does_not_come_is_told_so_in_time_or_when_canceled_
     cr_assert(eq(int, task_join(&reader), WEIR_CANCELED));
     patient.token = NULL;
     cr_assert(eq(int, task_start(&reader), 0));
+    cr_assert(weir_test_wait(a_read_awaits, pool, WEIR_TEST_WAIT_MS)); /* else close would come before it */
     cr_assert(eq(int, write_one(pool, nothing_fn, NULL, &(weir_ack){0}), WEIR_OK)); /* brings no number */
     cr_assert(eq(int, weir_pool_close(pool, NULL), WEIR_OK));
     cr_assert(eq(int, task_join(&reader), WEIR_CLOSED));
