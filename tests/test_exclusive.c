@@ -20,6 +20,8 @@ static weir_pool *opened(int kind, int exclusive) {
   weir_pool_options options = {.size = sizeof options,
                                .exclusive = exclusive,
                                .checkpoint_pages = 5,
+                               .group_us =
+                                   60 * 1000 * 1000, /* however slow: writes that wait share a commit */
                                .acquire_timeout_ms = WEIR_TEST_WAIT_MS};
   cr_assert(eq(int, pool_open(&pool, kind, &options), WEIR_OK));
   return pool;
