@@ -12,7 +12,7 @@ function(weir_test_properties test)
   set_tests_properties(${test} PROPERTIES
     TIMEOUT ${arg_TIMEOUT}
     LABELS "${arg_LABELS}"
-    ENVIRONMENT "ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1;TSAN_OPTIONS=halt_on_error=1:abort_on_error=1:die_after_fork=0;UBSAN_OPTIONS=print_stacktrace=1"
+    ENVIRONMENT "ASAN_OPTIONS=abort_on_error=1:detect_stack_use_after_return=1;TSAN_OPTIONS=halt_on_error=1:abort_on_error=1;UBSAN_OPTIONS=print_stacktrace=1"
     FAIL_REGULAR_EXPRESSION
       "LeakSanitizer|ThreadSanitizer|AddressSanitizer|runtime error:|Tested: 0 [|]")
 endfunction()

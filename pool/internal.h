@@ -307,7 +307,7 @@ int weir__pool_check(const weir_pool *pool, weir_error *err);
  */
 int weir__thread_start(pthread_t *out, void *(*run)(void *pool), weir_pool *pool);
 
-/* Starts the lane's thread (pool/lane.c). Errors: WEIR_NOMEM. */
+/* Starts the lane's thread unless it runs (pool/lane.c). Errors: WEIR_NOMEM. */
 int weir__lane_start(weir_pool *pool, weir_error *err);
 
 /* Refuses new jobs; waits until `deadline_ns` for the lane to be idle, then ends those still queued. 1 if it

@@ -133,11 +133,32 @@ static void *lane_main(void *data) {
   return NULL;
 }
 
+/* Starts the lane's thread unless it runs. Returns 0 or an errno. */
+static int start_locked(weir_pool *pool) {
+  weir__lane *lane = &pool->lane;
+  int failed = lane->started ? 0 : weir__thread_start(&lane->thread, lane_main, pool);
+  lane->started |= !failed;
+  return failed;
+}
+
 /* A caller that drives the lane has run its own write. It does not go on with what has queued meanwhile: it
- * has its answer, and those could take long. */
+ * has its answer, and those could take long. Only if the lane's thread cannot be started somebody has to. */
 static void leave(weir_pool *pool) {
   weir__lane *lane = &pool->lane;
+  weir__job *job = NULL;
   (void)pthread_mutex_lock(&lane->lock);
+  if (lane->queued) {
+    (void)start_locked(pool);
+  }
+  while (!lane->started && (job = weir__queue_take_locked(pool, NULL, weir__now_ns())) != NULL) {
+    weir__jobs ended = {0};
+    (void)pthread_mutex_unlock(&lane->lock);
+    if (weir__drive(pool, job, &ended) == WEIR_FORKED) {
+      return;
+    }
+    tell_all(&ended);
+    (void)pthread_mutex_lock(&lane->lock);
+  }
   if (lane->queued || weir__checkpoint_due_locked(pool)) {
     lane->handed = 1;
     (void)pthread_cond_signal(&lane->wake);
@@ -324,9 +345,9 @@ int weir__lane_expire(weir_pool *pool, weir__job *job) {
 /* ---- The lane's thread, and closing ---- */
 
 int weir__lane_start(weir_pool *pool, weir_error *err) {
-  weir__lane *lane = &pool->lane;
-  int failed = weir__thread_start(&lane->thread, lane_main, pool);
-  lane->started = !failed;
+  (void)pthread_mutex_lock(&pool->lane.lock);
+  int failed = start_locked(pool);
+  (void)pthread_mutex_unlock(&pool->lane.lock);
   return failed ? weir_fail(err, WEIR_NOMEM, "cannot start a thread: %s", strerror(failed)) : WEIR_OK;
 }
 

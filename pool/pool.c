@@ -280,7 +280,7 @@ int weir_pool_open(weir_pool **out, const char *path, const weir_pool_options *o
       explain_readonly(pool, err);
     }
   }
-  if (rc == WEIR_OK && !pool->options.read_only) {
+  if (rc == WEIR_OK && !pool->memory && !pool->options.read_only) {
     rc = weir__lane_start(pool, err);
   }
   if (rc != WEIR_OK) {
@@ -430,6 +430,9 @@ int weir__pool_port_open(weir_pool *pool, weir_error *err) {
     return rc;
   }
   rc = weir__readers_start(pool, err);
+  if (rc == WEIR_OK && !pool->options.read_only) {
+    rc = weir__lane_start(pool, err);
+  }
   if (rc != WEIR_OK) {
     weir__pool_port_close(pool);
   }
