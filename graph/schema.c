@@ -172,5 +172,11 @@ int weir__schema_open(weir_txn *txn, const char *path, int read_only, weir_error
 
 int weir__schema_inspect(struct sqlite3 *db, const char *path, weir_error *err) {
   struct state state = {.path = path};
-  return read_state(db, &state) == SQLITE_OK ? check_state(&state, err) : WEIR_OK;
+  int code = sqlite3_exec(db, "BEGIN", NULL, NULL, NULL); /* one moment: others may be making the tables */
+  if (code == SQLITE_OK) {
+    code = read_state(db, &state);
+    int end = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    code = code == SQLITE_OK ? end : code;
+  }
+  return code == SQLITE_OK ? check_state(&state, err) : WEIR_OK;
 }
