@@ -110,8 +110,7 @@ static int queue_write(weir_pool *pool, weir__request *request) {
   int over = 0;
   int rc = weir__lane_submit(pool, &request->job, &over);
   if (rc == WEIR_OK && over) {
-    int wait_ms = pool->options.acquire_timeout_ms;
-    request->admit_ns = weir__now_ns() + (wait_ms > 0 ? (uint64_t)wait_ms * WEIR__NS_PER_MS : 0);
+    request->admit_ns = request->job.queued_ns + request->job.timeout_ns;
   }
   return rc;
 }
@@ -124,7 +123,6 @@ static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_don
   weir__port *port = handle->port;
   weir__request *request = weir__request_of(req);
   uint64_t now = req->timeout_ms > 0 ? weir__now_ns() : 0;
-  int patience = port->pool->options.acquire_timeout_ms;
   req->error = (weir_error)WEIR_ERROR_INIT;
   *request = (weir__request){
       .job = {.fn = run_work,
@@ -132,8 +130,8 @@ static int submit(weir_async *handle, weir_req *req, weir_work_fn work, weir_don
               .error = &req->error,
               .label = req->label,
               .token = writes ? NULL : &request->token,
-              .deadline_ns = now > 0 ? now + (uint64_t)req->timeout_ms * WEIR__NS_PER_MS : 0,
-              .timeout_ns = patience > 0 ? (uint64_t)patience * WEIR__NS_PER_MS : 0,
+              .deadline_ns = now > 0 ? now + weir__ms(req->timeout_ms) : 0,
+              .timeout_ns = weir__ms(port->pool->options.acquire_timeout_ms),
               .min_rev = writes ? 0 : req->min_rev,
               .durability = work == run_flush ? WEIR_FULL_SYNC
                             : req->durability ? req->durability

@@ -111,8 +111,7 @@ static int lock_out(weir_pool *pool) {
   int rc = SQLITE_OK;
   while ((rc = sqlite3_exec(lane->guard, "BEGIN IMMEDIATE", NULL, NULL, NULL)) == SQLITE_BUSY &&
          weir__now_ns() < until) {
-    struct timespec pause = weir__timespec(100 * WEIR__NS_PER_US);
-    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+    weir__pause(100 * WEIR__NS_PER_US);
   }
   return rc == SQLITE_OK;
 }
@@ -137,8 +136,7 @@ static int wait_or_interrupt(void *data, int count) {
     sqlite3_interrupt(p->db);
     return 0;
   }
-  struct timespec pause = weir__timespec(100 * WEIR__NS_PER_US);
-  (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+  weir__pause(100 * WEIR__NS_PER_US);
   return 1;
 }
 
@@ -175,11 +173,10 @@ static void emptied_locked(weir__lane *lane) {
 
 /* Copies all, and empties the WAL, waiting for readers so long at most. Returns SQLite's code. */
 static int empty(weir__conn *conn, int wait_ms) {
-  patience p = {conn->db, weir__now_ns() + (uint64_t)(wait_ms > 0 ? wait_ms : 0) * WEIR__NS_PER_MS};
-  int busy_ms = conn->pool->options.busy_timeout_ms;
+  patience p = {conn->db, weir__now_ns() + weir__ms(wait_ms)};
   (void)sqlite3_busy_handler(conn->db, wait_or_interrupt, &p); /* always SQLITE_OK */
   int rc = sqlite3_wal_checkpoint_v2(conn->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-  (void)sqlite3_busy_timeout(conn->db, busy_ms > 0 ? busy_ms : 0);
+  (void)sqlite3_busy_timeout(conn->db, conn->pool->options.busy_timeout_ms);
   done(conn, rc == SQLITE_OK);
   conn->wal_pages = rc == SQLITE_OK ? 0 : conn->wal_pages;
   return (rc & 0xff) == SQLITE_INTERRUPT ? SQLITE_BUSY : rc;
@@ -243,7 +240,7 @@ void weir__checkpoint(weir_pool *pool) {
   }
   lane->wal_limits += (unsigned)limit;
   (void)pthread_mutex_unlock(&lane->lock);
-  if (trace && pool->options.trace) {
+  if (trace) {
     weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_WAL_LIMIT,
                                     .ran_us = (now - before) / WEIR__NS_PER_US,
                                     .pages = (uint64_t)known});
@@ -281,9 +278,7 @@ void weir__sync_failed(weir__conn *conn) {
   (void)pthread_mutex_lock(&pool->lane.lock);
   pool->lane.sync_failures++;
   (void)pthread_mutex_unlock(&pool->lane.lock);
-  if (pool->options.trace) {
-    weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_FAILED});
-  }
+  weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_FAILED});
 }
 
 int weir__wal_heal(weir__conn *conn, const weir__job *job) {
@@ -291,13 +286,10 @@ int weir__wal_heal(weir__conn *conn, const weir__job *job) {
   int rc = empty(conn, pool->options.checkpoint_pause_ms);
   if (rc == SQLITE_OK) {
     pool->lane.unhealed = 0;
-    pool->lane.unsynced = 0;
     (void)pthread_mutex_lock(&pool->lane.lock);
     emptied_locked(&pool->lane);
     (void)pthread_mutex_unlock(&pool->lane.lock);
-    if (pool->options.trace) {
-      weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_HEALED});
-    }
+    weir__trace(pool, &(weir_trace){.kind = WEIR_TRACE_SYNC_HEALED});
     return WEIR_OK;
   }
   if (is_sync_failure(rc)) {

@@ -1,7 +1,8 @@
-/* Monotonic time for waits and deadlines, and waiting without sleeping. */
+/* Monotonic time for waits and deadlines, and waiting with and without sleeping. */
 #ifndef WEIR_POOL_CLOCK_H
 #define WEIR_POOL_CLOCK_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <time.h>
 
@@ -26,9 +27,20 @@ static inline void weir__relax(void) {
 #endif
 }
 
+/* An option in milliseconds as nanoseconds; negative means none. */
+static inline uint64_t weir__ms(int ms) {
+  return ms > 0 ? (uint64_t)ms * WEIR__NS_PER_MS : 0;
+}
+
 static inline struct timespec weir__timespec(uint64_t ns) {
   struct timespec time = {.tv_sec = (time_t)(ns / WEIR__NS_PER_S), .tv_nsec = (long)(ns % WEIR__NS_PER_S)};
   return time;
+}
+
+/* Sleeps so long, or less: callers look and pause again. */
+static inline void weir__pause(uint64_t ns) {
+  struct timespec pause = weir__timespec(ns);
+  (void)nanosleep(&pause, NULL);
 }
 
 #endif

@@ -27,7 +27,7 @@ static int on_progress(void *data) {
     return 0;
   }
   int evicted = __atomic_load_n(&conn->evicted, __ATOMIC_ACQUIRE);
-  if (txn->token && __atomic_load_n(&txn->token->canceled, __ATOMIC_ACQUIRE)) {
+  if (weir__canceled(txn->token)) {
     txn->cut = WEIR_CANCELED;
   } else if (__atomic_load_n(&txn->pool->interrupt, __ATOMIC_ACQUIRE)) {
     txn->cut = WEIR_CLOSED;
@@ -144,10 +144,7 @@ static int journal_is_wal(weir__conn *conn, int convert, int *wal) {
  * itself, and SQLite does not always wait for that, so it is tried until the busy timeout is over, and
  * believed only by its result. */
 static int ensure_wal(weir__conn *conn, weir_error *err) {
-  uint64_t wait_ns = conn->pool->options.busy_timeout_ms > 0
-                         ? (uint64_t)conn->pool->options.busy_timeout_ms * WEIR__NS_PER_MS
-                         : 0;
-  uint64_t deadline = weir__now_ns() + wait_ns;
+  uint64_t deadline = weir__now_ns() + weir__ms(conn->pool->options.busy_timeout_ms);
   for (;;) {
     int wal = 0;
     int rc = journal_is_wal(conn, 0, &wal);
@@ -165,16 +162,14 @@ static int ensure_wal(weir__conn *conn, weir_error *err) {
     if ((rc & 0xff) != SQLITE_BUSY || weir__now_ns() >= deadline) {
       return weir__sqlite_fail(err, conn->db, rc, conn->pool->path);
     }
-    struct timespec pause = weir__timespec(WEIR__NS_PER_MS);
-    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+    weir__pause(WEIR__NS_PER_MS);
   }
 }
 
 static int set_up(weir__conn *conn, enum weir__role role, weir_error *err) {
   const weir_pool_options *options = &conn->pool->options;
   /* The timeout first: everything after it may have to wait. */
-  int busy = options->busy_timeout_ms > 0 ? options->busy_timeout_ms : 0;
-  if (sqlite3_busy_timeout(conn->db, busy) != SQLITE_OK ||
+  if (sqlite3_busy_timeout(conn->db, options->busy_timeout_ms) != SQLITE_OK || /* negative: none */
       sqlite3_db_config(conn->db, SQLITE_DBCONFIG_DEFENSIVE, 1, (int *)NULL) != SQLITE_OK ||
       sqlite3_wal_autocheckpoint(conn->db, 0) != SQLITE_OK) {
     return weir_fail(err, WEIR_NOMEM, "cannot configure a connection to '%s'", conn->pool->path);

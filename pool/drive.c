@@ -20,8 +20,7 @@ static int lease(weir_pool *pool, const weir__job *job, weir__slot **out) {
     return weir__slot_acquire_writer(pool, out, job->error);
   }
   /* single mode: reads and writes share the one connection, under the same fair admission */
-  int timeout_ms = pool->options.acquire_timeout_ms;
-  weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
+  weir__admission how = {.timeout_ns = weir__ms(pool->options.acquire_timeout_ms),
                          .token = job->token,
                          .draining = 1,
                          .writes = 1};
@@ -47,9 +46,7 @@ static void count(weir_pool *pool, const weir__group *group, const weir__conn *c
   if (group->commits) {
     weir__histogram_add(&lane->members, group->members);
     weir__histogram_add(&lane->commit_us, group->commit_ns / WEIR__NS_PER_US);
-    if (lane->awaiting) {
-      (void)pthread_cond_broadcast(&lane->committed);
-    }
+    (void)pthread_cond_broadcast(&lane->committed);
     lane->last_members = group->members;
   }
   if (group->wrote) { /* else the connection may not know what a checkpoint has done to the WAL */

@@ -29,12 +29,6 @@ static int on_evicted(void *data) {
   return !conn->trusted;
 }
 
-static void tell(const weir_pool *pool, int whether, const weir_trace *event) {
-  if (whether && pool->options.trace) {
-    weir__trace(pool, event);
-  }
-}
-
 /* Tells a read to end. 1 if its snapshot is gone. */
 static int evict(weir__conn *conn, uint64_t patience_ns) {
   sqlite3_mutex *mutex = sqlite3_db_mutex(conn->db);
@@ -44,8 +38,7 @@ static int evict(weir__conn *conn, uint64_t patience_ns) {
     if (weir__now_ns() >= until) {
       return 0;
     }
-    struct timespec pause = weir__timespec(20 * WEIR__NS_PER_US);
-    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+    weir__pause(20 * WEIR__NS_PER_US);
   }
   int busy = 0;
   for (sqlite3_stmt *stmt = NULL; (stmt = sqlite3_next_stmt(conn->db, stmt)) != NULL;) {
@@ -111,7 +104,9 @@ unsigned weir__evict_old(weir_pool *pool, int pages) {
     finding found = look_locked(pool, slot, age_ns, pages);
     weir_trace event = slot->old;
     (void)pthread_mutex_unlock(&pool->lock);
-    tell(pool, found.report, &event);
+    if (found.report) {
+      weir__trace(pool, &event);
+    }
     if (found.end) {
       int gone = evict(slot->conn, found.report ? EVICT_NS : 0);
       (void)pthread_mutex_lock(&pool->lock);
@@ -121,8 +116,10 @@ unsigned weir__evict_old(weir_pool *pool, int pages) {
       slot->evicting = 0;
       (void)pthread_cond_broadcast(&pool->evicted_one);
       (void)pthread_mutex_unlock(&pool->lock);
-      count += (unsigned)gone;
-      tell(pool, gone, &event);
+      if (gone) {
+        weir__trace(pool, &event);
+        count++;
+      }
     }
   }
   return count;
@@ -142,7 +139,9 @@ void weir__evict_wait(weir_pool *pool, struct weir__slot *slot) {
     note_evicted_locked(pool, slot, &event);
   }
   (void)pthread_mutex_unlock(&pool->lock);
-  tell(pool, gone, &event);
+  if (gone) {
+    weir__trace(pool, &event);
+  }
   if (slot->conn && __atomic_load_n(&slot->conn->evicted, __ATOMIC_ACQUIRE)) {
     slot->conn->broken = 1;
   }

@@ -25,8 +25,7 @@
  * that waited behind one that did not get the lock do not wait as long again.
  */
 static int begin_immediate(weir__conn *conn, const weir__job *job) {
-  int timeout_ms = conn->pool->options.busy_timeout_ms;
-  uint64_t timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0;
+  uint64_t timeout_ns = weir__ms(conn->pool->options.busy_timeout_ms);
   uint64_t deadline = 0;
   uint64_t pause_ns = 20 * WEIR__NS_PER_US;
   (void)sqlite3_busy_timeout(conn->db, 0); /* always SQLITE_OK */
@@ -39,20 +38,18 @@ static int begin_immediate(weir__conn *conn, const weir__job *job) {
       uint64_t least = now + (timeout_ns < BUSY_LEAST_NS ? timeout_ns : BUSY_LEAST_NS);
       deadline = job->queued_ns + timeout_ns > least ? job->queued_ns + timeout_ns : least;
     }
-    given_up = (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) ||
-               __atomic_load_n(&conn->pool->interrupt, __ATOMIC_ACQUIRE);
+    given_up = weir__canceled(job->token) || __atomic_load_n(&conn->pool->interrupt, __ATOMIC_ACQUIRE);
     if (now >= deadline || given_up) {
       break;
     }
-    struct timespec pause = weir__timespec(pause_ns);
-    (void)nanosleep(&pause, NULL); /* woken early: tries again early */
+    weir__pause(pause_ns);
     pause_ns = pause_ns < 5 * WEIR__NS_PER_MS ? pause_ns * 2 : pause_ns;
   }
   int described = given_up
                       ? weir_fail(job->error, WEIR_CANCELED,
                                   "canceled, or the pool closed, while another process had the file locked")
                       : weir__sqlite_fail(job->error, conn->db, rc, "beginning a write");
-  (void)sqlite3_busy_timeout(conn->db, timeout_ms > 0 ? timeout_ms : 0);
+  (void)sqlite3_busy_timeout(conn->db, conn->pool->options.busy_timeout_ms);
   return described;
 }
 
@@ -101,6 +98,7 @@ static void ended(weir__conn *conn, weir__group *group) {
   group->begun = 0;
   group->bytes = 0;
   group->interactive = 0;
+  group->numbered = 0;
 }
 
 static void end_job(weir__group *group, weir__job *job, int rc) {
@@ -113,18 +111,15 @@ static void end_job(weir__group *group, weir__job *job, int rc) {
 static void lost(weir__conn *conn, weir__group *group, weir__job *job, int rc, int blame) {
   conn->rollbacks++;
   conn->rev = -1;
-  conn->rev_changed = 0;
   ended(conn, group);
   if (blame && group->ran.head) {
     job->alone = 1;
     *job->error = (weir_error)WEIR_ERROR_INIT; /* it may succeed yet */
-    group->reruns++;
     weir__jobs_push(&group->ran, job);
-    group->reruns += group->ran.count - 1;
   } else {
     end_job(group, job, rc);
-    group->reruns += group->ran.count;
   }
+  group->reruns += group->ran.count;
   weir__jobs_put_first(&group->redo, &group->ran);
 }
 
@@ -176,11 +171,10 @@ static int undo(weir__conn *conn, const weir__group *group) {
 }
 
 int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
-  uint64_t start = weir__now_ns();
+  int first = !group->begun;
   int rc = WEIR_OK;
-  if (!group->begun) {
+  if (first) {
     rc = begin(conn, group, job);
-    start = group->begun_ns = weir__now_ns();
     if (rc != WEIR_OK) {
       weir__conn_clean(conn); /* the version stays: what SQLite has seen of others, the next BEGIN finds */
       end_job(group, job, rc);
@@ -193,6 +187,8 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
       return WEIR_OK;
     }
   }
+  uint64_t start = weir__now_ns();
+  group->begun_ns = first ? start : group->begun_ns;
   rc = call(conn, job);
   if (weir__pool_check(conn->pool, job->error) != WEIR_OK) {
     return WEIR_FORKED; /* in a child that fn has forked: to commit, or roll back, is the parent's */
@@ -227,7 +223,7 @@ int weir__group_run(weir__conn *conn, weir__group *group, weir__job *job) {
   }
   if (rev) {
     conn->rev = rev;
-    conn->rev_changed = 1;
+    group->numbered = 1;
   }
   job->ack.rev = conn->rev > 0 ? conn->rev : 0;
   weir__jobs_push(&group->ran, job);
@@ -259,7 +255,7 @@ static int commit(weir__conn *conn, weir__group *group, weir_error *err) {
   weir__lane *lane = &conn->pool->lane;
   uint64_t before = conn->wal_commits;
   int rc = WEIR_OK;
-  if (conn->rev_changed) {
+  if (group->numbered) {
     sqlite3_stmt *stmt = NULL;
     conn->txn.kind = WEIR__TXN_WRITE;
     rc = weir_txn_prepare(&conn->txn, (weir_text)WEIR_TEXT(REV_SET), &stmt, err);
@@ -295,7 +291,6 @@ void weir__group_commit(weir__conn *conn, weir__group *group) {
   uint64_t start = weir__now_ns();
   int rc = commit(conn, group, &err);
   group->commit_ns = weir__now_ns() - start;
-  conn->rev_changed = 0;
   if (rc == WEIR_OK) {
     group->commits++;
     group->members = group->ran.count;

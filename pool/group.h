@@ -21,6 +21,7 @@ typedef struct weir__group {
   weir__jobs redo;            /* to be run before any other, in order */
   weir__jobs ended;           /* their results are known, and to be told */
   int begun;                  /* a transaction is in progress */
+  int numbered;               /* one of `ran` has a number */
   int wrote;                  /* the last commit added to the WAL */
   uint64_t begun_ns;          /* since when */
   uint64_t now_ns;            /* when the last member was done */

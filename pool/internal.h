@@ -61,7 +61,6 @@ typedef struct weir__conn {
   uint64_t wal_commits;       /* commits that added to it */
   weir_durability durability; /* as `synchronous` is set */
   int64_t rev;                /* number of the last write here, committed or on its way; -1: not known */
-  int rev_changed;            /* since the transaction began */
   unsigned version;           /* SQLite's data version after the last transaction of the lane */
   int version_known;          /* 1: since then only others can have changed it */
 
@@ -93,6 +92,11 @@ int weir__conn_integer(weir__conn *conn, const char *sql, int *out, weir_error *
 
 /* Translates a SQLite code into a weir code and describes it, with what was being done, in err. */
 int weir__sqlite_fail(weir_error *err, sqlite3 *db, int sqlite_code, const char *doing);
+
+/* Was the token, which may be NULL, canceled? */
+static inline int weir__canceled(const weir_token *token) {
+  return token && __atomic_load_n(&token->canceled, __ATOMIC_ACQUIRE);
+}
 
 /* The weir code for SQLite's extended code. */
 int weir__sqlite_code(int sqlite_code);
@@ -192,14 +196,13 @@ typedef struct weir__lane {
   int looking;           /* the lane's thread does, but is out of work: a caller may take over. Peeked at */
   unsigned last_members; /* of the last commit */
   int handed;            /* the lane's thread has been given it, and has not taken it yet */
-  unsigned awaiting;     /* threads that wait on `committed` */
   int closing;           /* no new jobs */
   int stop;              /* the lane's thread is to end */
   int started;           /* the lane's thread exists */
   pthread_t thread;
   pthread_cond_t wake;      /* handed or stop */
   pthread_cond_t idle;      /* driven became 0 while closing */
-  pthread_cond_t committed; /* somebody awaits a number, and a group was committed */
+  pthread_cond_t committed; /* a group was committed: for those who wait for a number */
 
   /* Checkpoints (pool/checkpoint.c). */
   uint64_t checkpoint_end_ns;  /* when the last one ended */

@@ -183,10 +183,6 @@ static int refuse_locked(const weir_pool *pool, weir_error *err) {
   return WEIR_OK;
 }
 
-static int canceled(const weir__job *job) {
-  return job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE);
-}
-
 /* Waits until the queued job has ended, or its time is over. */
 static int await(weir_pool *pool, weir__job *job) {
   weir__lane *lane = &pool->lane;
@@ -229,7 +225,7 @@ int weir__lane_write(weir_pool *pool, weir__job *job) {
   (void)pthread_mutex_lock(&lane->lock);
   int rc = refuse_locked(pool, job->error);
   int leading = 0;
-  if (rc == WEIR_OK && canceled(job)) {
+  if (rc == WEIR_OK && weir__canceled(job->token)) {
     rc = weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
   } else if (rc == WEIR_OK && is_free_locked(lane, job)) {
     lane->driven = 1;
@@ -291,11 +287,9 @@ void weir__lane_await_commit(weir_pool *pool, uint64_t until_ns) {
   struct timespec until = weir__timespec(until_ns);
   (void)pthread_mutex_lock(&lane->lock);
   uint64_t commits = lane->commits;
-  lane->awaiting++;
   while (lane->commits == commits && !lane->closing &&
          pthread_cond_timedwait(&lane->committed, &lane->lock, &until) == 0) {
   }
-  lane->awaiting--;
   (void)pthread_mutex_unlock(&lane->lock);
 }
 
@@ -358,7 +352,7 @@ int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns) {
   (void)pthread_cond_broadcast(&lane->committed);
   uint64_t now = 0;
   /* waiting: those who wait leave without the lock, so it is looked for */
-  while ((lane->driven || lane->awaiting || __atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE)) &&
+  while ((lane->driven || __atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE)) &&
          (now = weir__now_ns()) < deadline_ns) {
     uint64_t look = now + WEIR__NS_PER_MS;
     struct timespec until = weir__timespec(look < deadline_ns ? look : deadline_ns);
@@ -374,7 +368,7 @@ int weir__lane_drain(weir_pool *pool, uint64_t deadline_ns) {
     tell(job);
     (void)pthread_mutex_lock(&lane->lock);
   }
-  int idle = !lane->driven && !lane->awaiting && !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
+  int idle = !lane->driven && !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
   (void)pthread_mutex_unlock(&lane->lock);
   return idle;
 }

@@ -375,8 +375,7 @@ int weir_pool_close(weir_pool *pool, weir_error *err) {
   if (rc != WEIR_OK) {
     return rc;
   }
-  uint64_t patience =
-      pool->options.close_timeout_ms > 0 ? (uint64_t)pool->options.close_timeout_ms * WEIR__NS_PER_MS : 0;
+  uint64_t patience = weir__ms(pool->options.close_timeout_ms);
   uint64_t deadline = weir__now_ns() + patience;
   int idle = weir__lane_drain(pool, deadline);
   int returned = wait_returned(pool, deadline);

@@ -62,10 +62,8 @@ static void give_back(weir_pool *pool, lease *held) {
 }
 
 static int take(weir_pool *pool, const weir__job *job, uint64_t now, lease *held) {
-  int timeout_ms = pool->options.acquire_timeout_ms;
-  weir__admission how = {.timeout_ns = timeout_ms > 0 ? (uint64_t)timeout_ms * WEIR__NS_PER_MS : 0,
-                         .token = job->token,
-                         .draining = 1};
+  weir__admission how = {
+      .timeout_ns = weir__ms(pool->options.acquire_timeout_ms), .token = job->token, .draining = 1};
   if (job->deadline_ns && how.timeout_ns) {
     uint64_t left = job->deadline_ns > now ? job->deadline_ns - now : 1;
     how.timeout_ns = how.timeout_ns < left ? how.timeout_ns : left;

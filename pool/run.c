@@ -62,7 +62,7 @@ int weir__begin_read(weir__conn *conn, const weir__job *job) {
 int weir__run_in_read(weir__conn *conn, const weir__job *job) {
   int rc = WEIR_OK;
   weir__txn_enter(conn, WEIR__TXN_READ, job);
-  if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
+  if (weir__canceled(job->token)) {
     rc = weir_fail(job->error, WEIR_CANCELED, "canceled before it began");
   } else if (job->deadline_ns && weir__now_ns() >= job->deadline_ns) {
     rc = weir_fail(job->error, WEIR_TIMEOUT, "the deadline passed before it began");

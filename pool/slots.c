@@ -70,10 +70,6 @@ static void leave_list_locked(weir_pool *pool, weir__waiter *waiter) {
   pool->waiting--;
 }
 
-static int canceled(const weir_token *token) {
-  return token && __atomic_load_n(&token->canceled, __ATOMIC_ACQUIRE);
-}
-
 /* Waits in the list until there is a slot. */
 static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot **out, weir_error *err) {
   weir__waiter waiter = {.thread = weir__thread_id(), .token = how->token};
@@ -93,7 +89,7 @@ static int wait_locked(weir_pool *pool, const weir__admission *how, weir__slot *
       *out =
           waiter
               .granted; /* out of the list already; a cancel at the same moment ends the transaction itself */
-    } else if (canceled(how->token)) {
+    } else if (weir__canceled(how->token)) {
       rc = weir_fail(err, WEIR_CANCELED, "canceled while waiting for a connection");
     } else if (pool->expired) {
       rc = weir_fail(err, WEIR_CLOSED, "the pool is closing");
@@ -138,7 +134,7 @@ int weir__slot_acquire(weir_pool *pool, const weir__admission *how, weir__slot *
   weir__slot *slot = NULL;
   *out = NULL;
   (void)pthread_mutex_lock(&pool->lock);
-  if (canceled(how->token)) {
+  if (weir__canceled(how->token)) {
     rc = weir_fail(err, WEIR_CANCELED, "canceled before it began");
   } else if (pool->closing && !how->draining) {
     rc = weir_fail(err, WEIR_CLOSED, "the pool is closed or closing");

@@ -5,7 +5,9 @@
 #include "trace.h"
 
 void weir__trace(const weir_pool *pool, const weir_trace *event) {
-  pool->options.trace(event, pool->options.trace_data);
+  if (pool->options.trace) {
+    pool->options.trace(event, pool->options.trace_data);
+  }
 }
 
 static void read_side(weir_pool *pool, weir_pool_stats *stats) {

@@ -11,7 +11,7 @@ void weir__trace(const weir_pool *pool, const weir_trace *event);
 static inline void weir__trace_slow(const weir_pool *pool, weir_trace_kind kind, const char *label,
                                     uint64_t waited_ns, uint64_t ran_ns) {
   uint64_t slow_ns = pool->options.slow_ms * WEIR__NS_PER_MS;
-  if (pool->options.trace && (waited_ns >= slow_ns || ran_ns >= slow_ns)) {
+  if (waited_ns >= slow_ns || ran_ns >= slow_ns) {
     weir__trace(pool, &(weir_trace){.kind = kind,
                                     .label = label,
                                     .waited_us = waited_ns / WEIR__NS_PER_US,

@@ -13,14 +13,10 @@
 
 /* ---- Running a function ---- */
 
-static uint64_t nanoseconds(int ms) {
-  return ms > 0 ? (uint64_t)ms * WEIR__NS_PER_MS : 0;
-}
-
 /* How long a read may wait to be admitted: not longer than it may last. */
 static uint64_t wait_of(const weir_txn_options *options) {
-  uint64_t wait_ns = nanoseconds(options->timeout_ms);
-  uint64_t last_ns = nanoseconds(options->deadline_ms);
+  uint64_t wait_ns = weir__ms(options->timeout_ms);
+  uint64_t last_ns = weir__ms(options->deadline_ms);
   return last_ns && last_ns < wait_ns ? last_ns : wait_ns;
 }
 
@@ -105,7 +101,7 @@ static void end(weir_pool *pool, weir__slot *slot) {
 /* Waits for a commit, or a moment: WEIR_OK, or why it is given up. */
 static int await_rev(weir_pool *pool, const weir__job *job, int64_t rev, uint64_t until) {
   uint64_t now = weir__now_ns();
-  if (job->token && __atomic_load_n(&job->token->canceled, __ATOMIC_ACQUIRE)) {
+  if (weir__canceled(job->token)) {
     return weir_fail(job->error, WEIR_CANCELED, "canceled while waiting for commit %lld",
                      (long long)job->min_rev);
   }
@@ -151,7 +147,7 @@ static int begin_with_rev(weir_pool *pool, weir__job *job, uint64_t until, weir_
 static int begin(weir_pool *pool, const weir_txn_options *options, weir__job *job, weir__slot **out) {
   uint64_t called = options->min_rev || options->deadline_ms ? weir__now_ns() : 0;
   uint64_t wait_ns = wait_of(options);
-  job->deadline_ns = options->deadline_ms ? called + nanoseconds(options->deadline_ms) : 0;
+  job->deadline_ns = options->deadline_ms ? called + weir__ms(options->deadline_ms) : 0;
   job->min_rev = options->min_rev;
   if (job->min_rev) {
     return begin_with_rev(pool, job, called + wait_ns, out);
@@ -225,7 +221,7 @@ int weir_write(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options 
                    .error = err,
                    .label = chosen.label,
                    .token = chosen.token,
-                   .timeout_ns = nanoseconds(chosen.timeout_ms),
+                   .timeout_ns = weir__ms(chosen.timeout_ms),
                    .durability = chosen.durability,
                    .priority = chosen.priority,
                    .bytes = chosen.bytes,
@@ -258,7 +254,7 @@ int weir_flush(weir_pool *pool, const weir_txn_options *options, weir_error *err
                    .error = err,
                    .label = chosen.label,
                    .token = chosen.token,
-                   .timeout_ns = nanoseconds(chosen.timeout_ms),
+                   .timeout_ns = weir__ms(chosen.timeout_ms),
                    .durability = WEIR_FULL_SYNC};
   return weir__lane_write(pool, &job);
 }

@@ -76,7 +76,8 @@ static int lane_is_whole(void *data) {
   int whole = !lane->driven && !lane->handed && !lane->queued && !lane->queues[WEIR_INTERACTIVE].head &&
               !lane->queues[WEIR_BULK].head && lane->submitted == lane->left &&
               lane->submitted_bytes == lane->left_bytes && !(lane->full[0] || lane->full[1]) &&
-              !lane->awaiting && !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
+              !__atomic_load_n(&((weir_pool *)data)->awaiting, __ATOMIC_ACQUIRE) &&
+              !__atomic_load_n(&lane->waiting, __ATOMIC_ACQUIRE);
   (void)pthread_mutex_unlock(&lane->lock);
   return whole;
 }
