@@ -110,6 +110,12 @@ void weir__conn_clean(weir__conn *conn);
 /* Makes the connection's transaction that of `job`. */
 void weir__txn_enter(weir__conn *conn, enum weir__kind kind, const weir__job *job);
 
+/* How long a read waits for a number before it looks whether another process has brought it. */
+#define WEIR__FOREIGN_NS (5u * WEIR__NS_PER_MS)
+
+/* Says that the commit a read asks for has not been made, but only `rev`. Returns `code`. */
+int weir__rev_missing(const weir__job *job, int64_t rev, int code);
+
 /* Sees that conn->rev is known, in a write transaction of a numbered pool. */
 int weir__rev_known(weir_txn *txn, weir_error *err);
 

@@ -35,13 +35,14 @@ typedef struct weir__job {
   void (*finish)(struct weir__job *job); /* asynchronous: called once ENDED, by the thread that ran it, no
                                             lock held. NULL: a synchronous caller waits on `wake` */
 
+  uint64_t queued_ns;  /* when it was called or submitted; of a read only if it is asked for */
+  uint64_t timeout_ns; /* how long it may wait, counted from queued_ns */
+
   /* A read. */
   int64_t min_rev; /* the snapshot's number must be this at least; 0: any */
 
   /* A write. */
   sem_t wake;            /* of a synchronous caller that waits: posted once, when it has ENDED */
-  uint64_t queued_ns;    /* when it was called or submitted */
-  uint64_t timeout_ns;   /* synchronous: how long it may wait, counted from queued_ns */
   size_t bytes;          /* see weir_txn_options; at most WEIR__BYTES_MAX */
   uint64_t bytes_before; /* of all that were queued before it */
   weir_durability durability;

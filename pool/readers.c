@@ -33,9 +33,6 @@
 /* How long a read waits at most behind one that does not end before another thread is found for it. */
 #define STUCK_NS WEIR__NS_PER_MS
 
-/* How long those who wait for a commit rest before they look whether another process has made it. */
-#define FOREIGN_NS (5u * WEIR__NS_PER_MS)
-
 /* How long one thread that has run out of work looks for more before it sleeps: less than waking it costs. */
 #define LOOK_NS (20u * WEIR__NS_PER_US)
 
@@ -100,9 +97,7 @@ static int check_rev(weir_pool *pool, const weir__job *job, uint64_t now, lease 
   }
   give_back(pool, held); /* in single mode the lane needs it */
   *early = now < job->queued_ns + job->timeout_ns;
-  return *early ? WEIR_OK
-                : weir_fail(job->error, WEIR_BUSY, "commit %lld has not been made, the last one is %lld",
-                            (long long)job->min_rev, (long long)rev);
+  return *early ? WEIR_OK : weir__rev_missing(job, rev, WEIR_BUSY);
 }
 
 /* Runs a job. 1: it has ended. 0: it is to wait for a commit. `submitted`: how many jobs had been submitted
@@ -149,7 +144,7 @@ static void unpark_locked(weir__readers *readers) {
 /* Is it time to look whether another process has made the commit? Also bounds the wait for one of this
  * process that was missed on the way into the list. */
 static int parked_long_locked(const weir__readers *readers) {
-  return readers->parked.head && weir__now_ns() - readers->parked_ns >= FOREIGN_NS;
+  return readers->parked.head && weir__now_ns() - readers->parked_ns >= WEIR__FOREIGN_NS;
 }
 
 /* Waits for a job a short while without sleeping. Not on the processor of whoever submits them, who could not
