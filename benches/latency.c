@@ -84,7 +84,9 @@ static void write_line(const grid *g, const cell *c, unsigned repetition, const 
   jsonl_write(g->out, line);
 }
 
-static void run_cell(grid *g, cell *c, unsigned repetition) {
+static void run_cell(void *data, unsigned index, unsigned repetition) {
+  grid *g = data;
+  cell *c = &g->cells[index];
   const bench_settings *settings = g->settings;
   histogram *h = bench_alloc(sizeof *h);
   inserts s = {.settings = settings, .connections = c->connections, .durability = g->durability};
@@ -108,14 +110,7 @@ static void run_grid(grid *g) {
     g->cells[i].connections = connections->values[row % connections->count];
     g->cells[i].runs = bench_alloc(repeat * sizeof *g->cells[i].runs);
   }
-  for (unsigned r = 0; r < repeat; r++) {
-    for (unsigned i = 0; i < cells; i++) {
-      report_progress("%s: repetition %u of %u, cell %u of %u", bench_durability_name(g->durability), r + 1,
-                      repeat, i + 1, cells);
-      run_cell(g, &g->cells[i], r);
-    }
-  }
-  report_progress(NULL);
+  report_turns(bench_durability_name(g->durability), repeat, cells, run_cell, g);
 }
 
 /* ---- Reporting ---- */

@@ -90,7 +90,9 @@ static void write_line(const grid *g, const cell *c, unsigned repetition, const 
   jsonl_write(g->out, line);
 }
 
-static void run_cell(grid *g, cell *c, unsigned repetition) {
+static void run_cell(void *data, unsigned index, unsigned repetition) {
+  grid *g = data;
+  cell *c = &g->cells[index];
   subject s = {.settings = g->settings, .data = g->data, .readers = g->readers, .durability = g->durability};
   mixed_times *times = bench_alloc(sizeof *times);
   c->runs[repetition] = mixed_run_once(c->kind, &s, c->writers, g->settings->seed + repetition, times);
@@ -107,14 +109,7 @@ static void run_grid(grid *g) {
     g->cells[i].writers = g->settings->writers.values[i / g->modes];
     g->cells[i].runs = bench_alloc(repeat * sizeof *g->cells[i].runs);
   }
-  for (unsigned r = 0; r < repeat; r++) {
-    for (unsigned i = 0; i < cells; i++) {
-      report_progress("%s: repetition %u of %u, cell %u of %u", bench_durability_name(g->durability), r + 1,
-                      repeat, i + 1, cells);
-      run_cell(g, &g->cells[i], r);
-    }
-  }
-  report_progress(NULL);
+  report_turns(bench_durability_name(g->durability), repeat, cells, run_cell, g);
 }
 
 /* ---- Reporting ---- */

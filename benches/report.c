@@ -289,6 +289,17 @@ void report_progress(const char *format, ...) {
   fflush(stderr);
 }
 
+void report_turns(const char *what, unsigned repeat, unsigned cells,
+                  void (*run)(void *grid, unsigned cell, unsigned repetition), void *grid) {
+  for (unsigned r = 0; r < repeat; r++) {
+    for (unsigned i = 0; i < cells; i++) {
+      report_progress("%s: repetition %u of %u, cell %u of %u", what, r + 1, repeat, i + 1, cells);
+      run(grid, i, r);
+    }
+  }
+  report_progress(NULL);
+}
+
 void report_target(int pass, const char *format, ...) {
   va_list args;
   printf("  %s  ", pass ? "pass" : "MISS");

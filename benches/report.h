@@ -63,6 +63,11 @@ void jsonl_close(jsonl *out);
 /* On a terminal, shows where the run is, in one line of stderr; NULL clears it. */
 void report_progress(const char *format, ...) WEIR_PRINTF(1, 2);
 
+/* Runs each of the cells 0..cells-1 of a grid `repeat` times, all of them in turns, and shows where it is;
+ * `what` says in what. */
+void report_turns(const char *what, unsigned repeat, unsigned cells,
+                  void (*run)(void *grid, unsigned cell, unsigned repetition), void *grid);
+
 /* ---- Verdicts ---------------------------------------------------------------------------------------- */
 
 /* Prints "pass" or "MISS", the target and what was measured. */

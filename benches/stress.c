@@ -30,7 +30,7 @@ static void print_cells(const task_grid *g) {
     const task_cell *c = &g->cells[i];
     spread rate = TASK_FIGURE(g, c, rate);
     rows_found found = task_found(g, c);
-    if (i > 0 && (c->tasks != c[-1].tasks || c->size != c[-1].size)) {
+    if (i > 0 && task_row_begins(g, i)) {
       table_rule(t);
     }
     table_cell(t, "%u", c->size);
@@ -60,7 +60,7 @@ static void print_ratios(const task_grid *g) {
       "each|tasks|single/mutex|lane/mutex|lane-async/mutex|lane/contend|lane/single|lane-async/lane");
   for (unsigned i = 0; i < g->count; i++) {
     unsigned tasks = g->cells[i].tasks, size = g->cells[i].size;
-    if (i > 0 && tasks == g->cells[i - 1].tasks && size == g->cells[i - 1].size) {
+    if (!task_row_begins(g, i)) {
       continue;
     }
     const task_cell *mutex = task_grid_find(g, "mutex", tasks, size);

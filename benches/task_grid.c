@@ -27,7 +27,9 @@ static void write_line(const task_grid *g, const task_cell *c, unsigned repetiti
   jsonl_write(g->out, line);
 }
 
-static void run_cell(task_grid *g, task_cell *c, unsigned repetition) {
+static void run_cell(void *data, unsigned index, unsigned repetition) {
+  task_grid *g = data;
+  task_cell *c = &g->cells[index];
   task_set t = {.settings = g->settings,
                 .path = g->path,
                 .durability = g->durability,
@@ -64,14 +66,7 @@ void task_grid_run(task_grid *g) {
       add_cells(g, tasks->values[t], g->sizes->values[s]);
     }
   }
-  for (unsigned r = 0; r < g->settings->repeat; r++) {
-    for (unsigned i = 0; i < g->count; i++) {
-      report_progress("%s: repetition %u of %u, cell %u of %u", bench_durability_name(g->durability), r + 1,
-                      g->settings->repeat, i + 1, g->count);
-      run_cell(g, &g->cells[i], r);
-    }
-  }
-  report_progress(NULL);
+  report_turns(bench_durability_name(g->durability), g->settings->repeat, g->count, run_cell, g);
 }
 
 void task_grid_free(task_grid *g) {
@@ -100,6 +95,11 @@ const task_cell *task_grid_find(const task_grid *g, const char *mode, unsigned t
     }
   }
   return NULL;
+}
+
+int task_row_begins(const task_grid *g, unsigned index) {
+  const task_cell *c = &g->cells[index];
+  return index == 0 || c->tasks != c[-1].tasks || c->size != c[-1].size;
 }
 
 double task_ratio(const task_grid *g, const task_cell *a, const task_cell *b) {

@@ -38,6 +38,9 @@ const char *task_grid_file(const bench_settings *settings, int read_back);
 /* The cell; NULL if it was not run. */
 const task_cell *task_grid_find(const task_grid *g, const char *mode, unsigned tasks, unsigned size);
 
+/* Is the cell the first with its number of tasks and size? */
+int task_row_begins(const task_grid *g, unsigned index);
+
 /* The spread of a field of tasks_run over the repetitions. */
 #define TASK_FIGURE(g, c, field)                                                                             \
   spread_of((c)->runs, sizeof(tasks_run), (g)->settings->repeat, offsetof(tasks_run, field), NULL, 0)

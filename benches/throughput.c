@@ -17,7 +17,7 @@ static void print_cells(const task_grid *g) {
     spread rate = TASK_FIGURE(g, c, rate);
     rows_found found = task_found(g, c);
     char errors[80];
-    if (i > 0 && (c->tasks != c[-1].tasks || c->size != c[-1].size)) {
+    if (i > 0 && task_row_begins(g, i)) {
       table_rule(t);
     }
     table_cell(t, "%u", c->size);
@@ -50,7 +50,7 @@ static void print_ratios(const task_grid *g) {
   table *t = table_new("rows|tasks|single/mutex|lane/mutex|lane/contend|lane/single|single/bare|lane/bare");
   for (unsigned i = 0; i < g->count; i++) {
     unsigned tasks = g->cells[i].tasks, rows = g->cells[i].size;
-    if (i > 0 && tasks == g->cells[i - 1].tasks && rows == g->cells[i - 1].size) {
+    if (!task_row_begins(g, i)) {
       continue;
     }
     const task_cell *mutex = task_grid_find(g, "mutex", tasks, rows);

@@ -13,6 +13,7 @@
 
 #include "conditions.h"
 #include "report.h"
+#include "spread.h"
 
 /* A cell with a smaller share of valid waves is noted: its figures stand on the few that were. */
 #define VALID_MIN 0.1
@@ -32,50 +33,25 @@ typedef struct grid {
   unsigned durability, readers;
   unsigned modes;
   const subject_kind *kinds[SUBJECT_KINDS];
-  cell *cells;     /* [row * modes + column] */
-  double *scratch; /* a value a repetition */
+  cell *cells; /* [row * modes + column] */
 } grid;
 
 /* ---- Figures over the repetitions ---- */
 
-typedef struct spread {
-  double low, median, high;
-} spread;
-
-static double value_at(const wave_run *run, size_t offset) {
-  double value;
-  memcpy(&value, (const char *)run + offset, sizeof value);
-  return value;
-}
-
-/* Of the figure at `offset` in `c`, divided by that at `below` in `divisor` unless that is NULL; over the
- * repetitions that have both. */
-static spread spread_of(const grid *g, const cell *c, size_t offset, const cell *divisor, size_t below) {
-  unsigned count = 0;
-  for (unsigned i = 0; i < g->settings->repeat; i++) {
-    double value = value_at(&c->runs[i], offset) / (divisor ? value_at(&divisor->runs[i], below) : 1);
-    if (isfinite(value)) {
-      g->scratch[count++] = value;
-    }
-  }
-  if (count == 0) {
-    return (spread){NAN, NAN, NAN};
-  }
-  double median = bench_median(g->scratch, count); /* sorts them */
-  return (spread){g->scratch[0], median, g->scratch[count - 1]};
-}
-
-#define SPREAD(g, c, field) spread_of((g), (c), offsetof(wave_run, field), NULL, 0)
+#define SPREAD(g, c, field)                                                                                  \
+  spread_of((c)->runs, sizeof(wave_run), (g)->settings->repeat, offsetof(wave_run, field), NULL, 0)
 #define MEDIAN(g, c, field) (SPREAD(g, c, field).median)
 
-/* Of two cells that may not have been run. */
-#define RATIO(g, a, b, field)                                                                                \
-  ((a) && (b) ? spread_of((g), (a), offsetof(wave_run, field), (b), offsetof(wave_run, field)).median : NAN)
+/* The median ratio of a field of `a` to a field of `b`; NAN if one of the cells has not been run. */
+static double ratio(const grid *g, const cell *a, size_t of, const cell *b, size_t to) {
+  return a && b ? spread_of(a->runs, sizeof(wave_run), g->settings->repeat, of, b->runs, to).median : NAN;
+}
+
+#define RATIO(g, a, b, field) ratio((g), (a), offsetof(wave_run, field), (b), offsetof(wave_run, field))
 
 static double solo_share(const grid *g, const cell *c) {
   return c && c->kind->writes
-             ? spread_of(g, c, offsetof(wave_run, writes_per_s), c, offsetof(wave_run, solo_writes_per_s))
-                   .median
+             ? ratio(g, c, offsetof(wave_run, writes_per_s), c, offsetof(wave_run, solo_writes_per_s))
              : NAN;
 }
 
@@ -135,14 +111,17 @@ static void write_line(const grid *g, const cell *c, unsigned repetition) {
                 (json_int_t)r->waves, "valid_waves", (json_int_t)r->valid_waves, "writer_commits",
                 (json_int_t)r->writer_commits, "errors", (json_int_t)tally_total(&c->errors));
   for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++) {
-    jsonl_figure(line, figures[i].name, value_at(r, figures[i].offset));
+    jsonl_figure(line, figures[i].name, spread_value(r, sizeof *r, 0, figures[i].offset));
   }
   jsonl_write(g->out, line);
 }
 
-static void run_cell(grid *g, cell *c, unsigned repetition, uint64_t seed) {
+/* All modes read the same keys. */
+static void run_cell(void *data, unsigned index, unsigned repetition) {
+  grid *g = data;
+  cell *c = &g->cells[index];
   subject s = {.settings = g->settings, .data = g->data, .readers = g->readers, .durability = g->durability};
-  c->runs[repetition] = wave_run_once(c->kind, &s, c->txn, seed);
+  c->runs[repetition] = wave_run_once(c->kind, &s, c->txn, g->settings->seed + repetition);
   tally_add(&c->errors, &s.errors);
   write_line(g, c, repetition);
 }
@@ -150,21 +129,14 @@ static void run_cell(grid *g, cell *c, unsigned repetition, uint64_t seed) {
 static void run_grid(grid *g) {
   unsigned rows = g->settings->txn.count, repeat = g->settings->repeat;
   g->cells = bench_alloc(rows * g->modes * sizeof *g->cells);
-  g->scratch = bench_alloc(repeat * sizeof *g->scratch);
   for (unsigned i = 0; i < rows * g->modes; i++) {
     g->cells[i].kind = g->kinds[i % g->modes];
     g->cells[i].txn = g->settings->txn.values[i / g->modes];
     g->cells[i].runs = bench_alloc(repeat * sizeof *g->cells[i].runs);
   }
-  for (unsigned r = 0; r < repeat; r++) {
-    for (unsigned i = 0; i < rows * g->modes; i++) {
-      report_progress("%s, %u readers: repetition %u of %u, cell %u of %u",
-                      bench_durability_name(g->durability), g->readers, r + 1, repeat, i + 1,
-                      rows * g->modes);
-      run_cell(g, &g->cells[i], r, g->settings->seed + r); /* all modes read the same keys */
-    }
-  }
-  report_progress(NULL);
+  char what[40];
+  snprintf(what, sizeof what, "%s, %u readers", bench_durability_name(g->durability), g->readers);
+  report_turns(what, repeat, rows * g->modes, run_cell, g);
 }
 
 /* ---- Reporting ---- */
@@ -304,7 +276,6 @@ static void free_grid(grid *g) {
     free(g->cells[i].runs);
   }
   free(g->cells);
-  free(g->scratch);
 }
 
 /* ---- The subcommand ---- */
