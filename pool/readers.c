@@ -87,15 +87,14 @@ static int begin(weir_pool *pool, const weir__job *job, uint64_t submitted, uint
   return rc;
 }
 
-/* Has the snapshot the commit that the job asks for? If not, the snapshot is given up, and *early is 1 while
- * there is time to wait for it. */
-static int check_rev(weir_pool *pool, const weir__job *job, uint64_t now, lease *held, int *early) {
+/* Has the snapshot the commit that the job asks for? If not, *early is 1 while there is time to wait for it.
+ */
+static int check_rev(const weir__job *job, uint64_t now, const lease *held, int *early) {
   int64_t rev = 0;
   int rc = weir_txn_rev(&held->slot->conn->txn, &rev, job->error);
   if (rc != WEIR_OK || rev >= job->min_rev) {
     return rc;
   }
-  give_back(pool, held); /* in single mode the lane needs it */
   *early = now < job->queued_ns + job->timeout_ns;
   return *early ? WEIR_OK : weir__rev_missing(job, rev, WEIR_BUSY);
 }
@@ -112,9 +111,10 @@ static int run(weir_pool *pool, weir__job *job, uint64_t submitted, uint64_t now
   int early = 0;
   int rc = begin(pool, job, submitted, now, held);
   if (rc == WEIR_OK && job->min_rev) {
-    rc = check_rev(pool, job, now, held, &early);
+    rc = check_rev(job, now, held, &early);
   }
   if (early) {
+    give_back(pool, held); /* in single mode the lane needs it */
     return 0;
   }
   if (rc == WEIR_OK) {
