@@ -5,8 +5,10 @@
  *   label_set         labels: the numbers of its labels, ascending, as a JSON array; id 1 is the empty set
  *   label_set_member  the same by label: the sets that hold it
  *   node              key, the set of its labels, props; rev is the number of the write that last wrote it
- *   edge              from src to dst with a label; (src, label, dst, rank) is its identity and its order on
- * disk edge_reverse      the same edges in the order of dst
+ *   edge              from src to dst with a label; (src, label, dst, rank) is its identity and its order
+ *   edge_reverse      the same edges in the order of dst
+ *   property_index    the property indexes, each with a table of its own (storage_index.c)
+ *   text_index        the text indexes, each with a table of its own (storage_text.c)
  *
  * Labels and sets are never deleted. Node ids are not AUTOINCREMENT: the id of a deleted node may be given to
  * a new one, which harms nothing, since ids are not seen outside, edges go with their nodes, and a cursor
@@ -24,7 +26,8 @@
 #include <sqlite3.h>
 
 #define APPLICATION_ID 2003134834 /* "weir" in ASCII, 0x77656972 */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
+#define TABLES         9 /* tables and indexes that every store has */
 
 #define LABEL_SET_MEMBER                                                                                     \
   "CREATE TABLE label_set_member("                                                                           \
@@ -32,6 +35,15 @@
   "ROWID;"
 
 #define EDGE_REVERSE "CREATE INDEX edge_reverse ON edge(dst, label, src, rank);"
+
+/* path: as weir__path_write makes it. labels: numbers; fields: [[path, weight], ...]. ready: 0 while an index
+ * is being made. */
+#define INDEXES                                                                                              \
+  "CREATE TABLE property_index(id INTEGER PRIMARY KEY, target TEXT NOT NULL CHECK(target IN ('node', "       \
+  "'edge')), label INTEGER NOT NULL, path TEXT NOT NULL, is_unique INTEGER NOT NULL, ready INTEGER NOT NULL" \
+  " DEFAULT 0, UNIQUE(target, label, path)) STRICT;"                                                         \
+  "CREATE TABLE text_index(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tokenizer TEXT NOT NULL,"      \
+  " labels TEXT NOT NULL, fields TEXT NOT NULL, ready INTEGER NOT NULL DEFAULT 0) STRICT;"
 
 static const char create[] =
     "CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;"
@@ -44,15 +56,16 @@ static const char create[] =
     "src INTEGER NOT NULL REFERENCES node(id) ON DELETE CASCADE, label INTEGER NOT NULL,"
     " dst INTEGER NOT NULL REFERENCES node(id) ON DELETE CASCADE, rank INTEGER NOT NULL DEFAULT 0,"
     " weight REAL NOT NULL DEFAULT 1.0, props TEXT NOT NULL DEFAULT '{}', rev INTEGER NOT NULL,"
-    " PRIMARY KEY(src, label, dst, rank)) STRICT, WITHOUT ROWID;" EDGE_REVERSE
+    " PRIMARY KEY(src, label, dst, rank)) STRICT, WITHOUT ROWID;" EDGE_REVERSE INDEXES
     "PRAGMA application_id = 2003134834;"
-    "PRAGMA user_version = 1;";
+    "PRAGMA user_version = 2;";
 
 /* steps[v] brings a store of schema version v to version v + 1. */
 static const char *const steps[SCHEMA_VERSION] = {
     LABEL_SET_MEMBER "INSERT INTO label_set_member(label, label_set)"
                      " SELECT j.value, s.id FROM label_set s CROSS JOIN json_each(s.labels) j;" EDGE_REVERSE
                      "PRAGMA user_version = 1;",
+    INDEXES "PRAGMA user_version = 2;",
 };
 
 /* What a database says of itself. */
@@ -85,7 +98,7 @@ static int read_state(sqlite3 *db, struct state *state) {
       {"PRAGMA user_version", &state->version},
       {"SELECT count(*) FROM sqlite_schema WHERE tbl_name <> 'weir_commit'", &state->objects},
       {"SELECT count(*) FROM sqlite_schema WHERE name IN ('label', 'label_set', 'label_set_member',"
-       " 'node', 'node_label_set', 'edge', 'edge_reverse')",
+       " 'node', 'node_label_set', 'edge', 'edge_reverse', 'property_index', 'text_index')",
        &state->known}};
   int code = SQLITE_OK;
   for (size_t i = 0; i < sizeof numbers / sizeof numbers[0] && code == SQLITE_OK; i++) {
@@ -117,10 +130,10 @@ static int check_state(const struct state *state, weir_error *err) {
                      "'%s' has schema version %" PRId64 ", this weir knows up to %d: use a newer weir",
                      state->path, state->version, SCHEMA_VERSION);
   }
-  if (state->version < 0 || (state->version == SCHEMA_VERSION && state->known != 7)) {
+  if (state->version < 0 || (state->version == SCHEMA_VERSION && state->known != TABLES)) {
     return weir_fail(err, WEIR_CORRUPT,
-                     "'%s' is damaged: schema version %" PRId64 " with %" PRId64 " of 7 tables and indexes",
-                     state->path, state->version, state->known);
+                     "'%s' is damaged: schema version %" PRId64 " with %" PRId64 " of %d tables and indexes",
+                     state->path, state->version, state->known, TABLES);
   }
   return WEIR_OK;
 }

@@ -1,0 +1,74 @@
+/*
+ * An SQL statement whose text depends on what was asked, for the storage files only: pieces of text and the
+ * values of its parameters, in the order in which they were added. Equal questions with other values make
+ * the same text, so the statement cache finds it.
+ *
+ * Running out of memory is remembered, and reported when the draft is used.
+ */
+#ifndef WEIR_GRAPH_DRAFT_H
+#define WEIR_GRAPH_DRAFT_H
+
+#include <weir/query.h>
+
+#include "sql.h"
+
+/* What a parameter is. */
+typedef struct weir__bind {
+  weir_value value; /* WEIR_TYPE_BOOL is bound as the integer 0 or 1; not WEIR_TYPE_NONE */
+  char *own;        /* memory of value.text that the draft frees, or NULL */
+} weir__bind;
+
+/* Zero it to begin; end it with weir__draft_clear. */
+typedef struct weir__draft {
+  char *text;
+  size_t len;
+  size_t room;
+  weir__bind *binds;
+  size_t bind_count;
+  size_t bind_room;
+  int failed;  /* out of memory */
+} weir__draft; /* ?1 is never one of the binds: it is for weir__draft_first */
+
+/* Adds text. */
+void weir__draft_sql(weir__draft *draft, const char *sql);
+
+/* Adds a number, as text. */
+void weir__draft_number(weir__draft *draft, int64_t number);
+
+/* Adds ?1, which whoever runs the statement binds first each time. All other parameters then are from ?2 on,
+ * wherever it stands. */
+void weir__draft_first(weir__draft *draft);
+
+/* Adds a parameter. A text must stay while the draft is in use. */
+void weir__draft_value(weir__draft *draft, weir_value value);
+void weir__draft_int(weir__draft *draft, int64_t value);
+void weir__draft_text(weir__draft *draft, weir_text text);
+
+/* Adds a parameter, and frees `text` of `len` bytes (NULL: out of memory) in the end. */
+void weir__draft_own(weir__draft *draft, char *text, size_t len);
+
+/* Takes the statement from the cache and binds all parameters but ?1; they stay bound when the statement is
+ * used again. On error nothing needs ending. */
+int weir__draft_begin(weir__draft *draft, weir__sql *sql, weir_txn *txn, weir_error *err);
+
+/* Frees the draft, which may be used anew. */
+void weir__draft_clear(weir__draft *draft);
+
+/*
+ * Adds a condition (NULL: true), which was checked, on a row of the table node that the statement calls n, or
+ * of edge that it calls e. It is 0 or 1, never NULL. (storage_cond.c)
+ */
+int weir__draft_cond(weir__draft *draft, weir_txn *txn, weir_target target, const weir_cond *cond,
+                     weir_error *err);
+
+/* Adds the SQL for the place of a property among the types, 0: none or null, 1: false and true, 2: numbers,
+ * 3: strings, 4: arrays and objects; and for its value (0 if there is none). `props` is the SQL of the props.
+ * Property indexes are in the order of the two. (storage_cond.c) */
+void weir__draft_kind(weir__draft *draft, const char *props, weir_text path);
+void weir__draft_prop(weir__draft *draft, const char *props, weir_text path);
+
+/* As these, but with the path as text and not as a parameter, for the schema. */
+void weir__draft_kind_literal(weir__draft *draft, const char *props, weir_text path);
+void weir__draft_prop_literal(weir__draft *draft, const char *props, weir_text path);
+
+#endif

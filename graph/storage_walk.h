@@ -1,0 +1,68 @@
+/*
+ * From node to node, for those who take many steps in one transaction: statements that are made ready once
+ * and used for each step. As storage.h: above it there is no SQL. One transaction; they hold statements, so
+ * close them before it ends.
+ */
+#ifndef WEIR_GRAPH_STORAGE_WALK_H
+#define WEIR_GRAPH_STORAGE_WALK_H
+
+#include <weir/query.h>
+
+#include "storage.h"
+
+/* ---- Hops --------------------------------------------------------------------------------------------- */
+
+/* Which edges to follow, and what to read of them. */
+typedef struct weir__hops_spec {
+  weir_direction direction; /* WEIR_OUT or WEIR_IN */
+  const int64_t *labels;    /* numbers; none: any label */
+  size_t label_count;
+  const weir_cond *where; /* on the edge, checked; or NULL. Stays the caller's, and has to stay */
+  int details;            /* 1: weight, props and rev */
+  const weir_text *cost;  /* or NULL: path of a property to read as a number */
+} weir__hops_spec;
+
+/* An edge seen from the node that is stepped from. */
+typedef struct weir__far {
+  int64_t node; /* the far end */
+  int64_t label;
+  int64_t rank;
+  double weight; /* with details */
+  weir_text props;
+  int64_t rev;
+  int has_cost; /* the property is a number */
+  double cost;
+} weir__far;
+
+typedef int (*weir__far_visit)(const weir__far *far, void *data, weir_error *err);
+
+typedef struct weir__hops weir__hops;
+
+int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec, weir_error *err);
+
+/* Visits the edges of `node`, in no certain order. What `visit` returns other than WEIR_OK ends it, and is
+ * returned. `visit` must not use the same weir__hops. */
+int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err);
+
+/* NULL is a no-op. */
+void weir__hops_close(weir__hops *hops);
+
+/* ---- Nodes -------------------------------------------------------------------------------------------- */
+
+typedef struct weir__lookup weir__lookup;
+
+/* Reads nodes by number. reach: how much of them. where: a checked condition, or NULL. */
+int weir__lookup_open(weir__lookup **out, weir_txn *txn, enum weir__reach reach, const weir_cond *where,
+                      weir_error *err);
+
+/* Visits the node if it is there and the condition is true for it. `visit` must not use the same lookup.
+ * Returns what it returned. */
+int weir__lookup_node(weir__lookup *lookup, int64_t id, weir__node_visit visit, void *data, weir_error *err);
+
+/* *passes: is it there, and is the condition true for it? */
+int weir__lookup_passes(weir__lookup *lookup, int64_t id, int *passes, weir_error *err);
+
+/* NULL is a no-op. */
+void weir__lookup_close(weir__lookup *lookup);
+
+#endif
