@@ -18,9 +18,11 @@ struct weir__hops {
 };
 
 static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
-  weir__draft_sql(draft, spec->direction == WEIR_OUT ? "SELECT e.dst, e.label, e.rank"
-                                                     : "SELECT e.src, e.label, e.rank");
-  if (spec->details) {
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? "SELECT e.dst" : "SELECT e.src");
+  if (spec->details != WEIR__HOPS_IDS) {
+    weir__draft_sql(draft, ", e.label, e.rank");
+  }
+  if (spec->details == 1) {
     weir__draft_sql(draft, ", e.weight, e.props, e.rev");
   }
   if (spec->cost) {
@@ -71,6 +73,21 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
   return WEIR_OK;
 }
 
+void weir__hops_seek(weir__hops *hops, int64_t node) {
+  weir__sql_again(&hops->sql);
+  weir__sql_int(&hops->sql, node);
+}
+
+int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err) {
+  size_t got = 0;
+  int rc = 1;
+  while (got < room && (rc = weir__sql_step(&hops->sql, err)) > 0) {
+    ids[got++] = weir__sql_get_int(&hops->sql, 0);
+  }
+  *count = got;
+  return rc < 0 ? rc : WEIR_OK;
+}
+
 static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, weir_error *err) {
   const weir__sql *sql = &hops->sql;
   weir__far far = {.node = weir__sql_get_int(sql, 0),
@@ -94,8 +111,7 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
 
 int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err) {
   int rc;
-  weir__sql_again(&hops->sql);
-  weir__sql_int(&hops->sql, node);
+  weir__hops_seek(hops, node);
   while ((rc = weir__sql_step(&hops->sql, err)) > 0) {
     rc = visit_far(hops, visit, data, err);
     if (rc) {

@@ -12,13 +12,15 @@
 
 /* ---- Hops --------------------------------------------------------------------------------------------- */
 
+#define WEIR__HOPS_IDS 2 /* as details: the far end and nothing else, for those who only count */
+
 /* Which edges to follow, and what to read of them. */
 typedef struct weir__hops_spec {
   weir_direction direction; /* WEIR_OUT or WEIR_IN */
   const int64_t *labels;    /* numbers; none: any label */
   size_t label_count;
   const weir_cond *where; /* on the edge, checked; or NULL. Stays the caller's, and has to stay */
-  int details;            /* 1: weight, props and rev */
+  int details;            /* 1: weight, props and rev; WEIR__HOPS_IDS: not even label and rank */
   const weir_text *cost;  /* or NULL: path of a property to read as a number */
 } weir__hops_spec;
 
@@ -43,6 +45,13 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
 /* Visits the edges of `node`, in no certain order. What `visit` returns other than WEIR_OK ends it, and is
  * returned. `visit` must not use the same weir__hops. */
 int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err);
+
+/* Goes to the edges of `node`, for weir__hops_ids. */
+void weir__hops_seek(weir__hops *hops, int64_t node);
+
+/* Reads the far ends of the next edges, at most `room`; fewer: these are the last. For an inner loop: no call
+ * per edge. */
+int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err);
 
 /* NULL is a no-op. */
 void weir__hops_close(weir__hops *hops);

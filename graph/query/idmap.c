@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LEAST UINT32_C(64)        /* numbers in the smallest map */
+#define LEAST UINT32_C(1024)      /* numbers in the smallest map */
 #define MOST  (UINT32_C(1) << 31) /* numbers in the largest */
 
 static void fill_slots(const weir__idmap *map) {
