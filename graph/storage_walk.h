@@ -12,7 +12,9 @@
 
 /* ---- Hops --------------------------------------------------------------------------------------------- */
 
-#define WEIR__HOPS_IDS 2 /* as details: the far end and nothing else, for those who only count */
+/* As details: the far end and nothing else, for those who only count; label, rank and weight. */
+#define WEIR__HOPS_IDS    2
+#define WEIR__HOPS_WEIGHT 3
 
 /* Which edges to follow, and what to read of them. */
 typedef struct weir__hops_spec {
@@ -20,7 +22,7 @@ typedef struct weir__hops_spec {
   const int64_t *labels;    /* numbers; none: any label */
   size_t label_count;
   const weir_cond *where; /* on the edge, checked; or NULL. Stays the caller's, and has to stay */
-  int details;            /* 1: weight, props and rev; WEIR__HOPS_IDS: not even label and rank */
+  int details;            /* 0: label and rank; 1: weight, props and rev too; or one of the above */
   const weir_text *cost;  /* or NULL: path of a property to read as a number */
 } weir__hops_spec;
 
@@ -29,8 +31,8 @@ typedef struct weir__far {
   int64_t node; /* the far end */
   int64_t label;
   int64_t rank;
-  double weight; /* with details */
-  weir_text props;
+  double weight;   /* with details */
+  weir_text props; /* with details 1, and rev */
   int64_t rev;
   int has_cost; /* the property is a number */
   double cost;
