@@ -27,6 +27,8 @@ static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
   }
   if (spec->details == WEIR__HOPS_DETAILS) {
     weir__draft_sql(draft, ", e.weight, e.props, e.rev");
+  } else if (spec->details == WEIR__HOPS_WEIGHT) {
+    weir__draft_sql(draft, ", e.weight");
   }
   if (spec->cost) {
     weir__draft_sql(draft, ", CASE ");
@@ -206,16 +208,19 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
   weir__far far = {.node = weir__sql_get_int(sql, 0),
                    .label = weir__sql_get_int(sql, 1),
                    .rank = weir__sql_get_int(sql, 2)};
-  if (hops->spec.details == WEIR__HOPS_DETAILS) {
-    far.weight = sqlite3_column_double(sql->stmt, 3);
-    far.props = weir__sql_get_text(sql, 4);
-    far.rev = weir__sql_get_int(sql, 5);
+  const int details = hops->spec.details;
+  int column = 3;
+  if (details == WEIR__HOPS_DETAILS || details == WEIR__HOPS_WEIGHT) {
+    far.weight = sqlite3_column_double(sql->stmt, column++);
+  }
+  if (details == WEIR__HOPS_DETAILS) {
+    far.props = weir__sql_get_text(sql, column++);
+    far.rev = weir__sql_get_int(sql, column++);
     if (!far.props.ptr) {
       return weir_fail(err, WEIR_NOMEM, "out of memory for an edge");
     }
   }
   if (hops->spec.cost) {
-    int column = hops->spec.details == WEIR__HOPS_DETAILS ? 6 : 3;
     far.has_cost = sqlite3_column_type(sql->stmt, column) != SQLITE_NULL;
     far.cost = sqlite3_column_double(sql->stmt, column);
   }
