@@ -164,9 +164,14 @@ int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
 }
 
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
+  return weir__graph_write_with(txn, fn, data, NULL, err);
+}
+
+int weir__graph_write_with(weir_txn *txn, weir_txn_fn fn, void *data, const weir_txn_options *options,
+                           weir_error *err) {
   struct call call = {fn, data};
   int rc = check_txn(txn, err);
-  return rc ? rc : weir_write(txn, run_write, &call, NULL, err);
+  return rc ? rc : weir_write(txn, run_write, &call, options, err);
 }
 
 int weir__graph_write_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {

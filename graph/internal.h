@@ -28,6 +28,10 @@ int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
 /* Runs `fn` as a write: as a whole or not at all, also inside a larger transaction. */
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
 
+/* As weir__graph_write, with options. */
+int weir__graph_write_with(weir_txn *txn, weir_txn_fn fn, void *data, const weir_txn_options *options,
+                           weir_error *err);
+
 /* As weir__graph_write, without the cost of a savepoint, for an `fn` that does at most one thing that can
  * fail after it has begun to write, and does it in one statement. */
 int weir__graph_write_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
