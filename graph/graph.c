@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_text.h"
 
 struct weir_graph {
   weir_pool *pool;
@@ -19,23 +20,31 @@ struct weir_graph {
 
 /* ---- State in each connection ---------------------------------------------------------------------- */
 
-static int connect_graph(struct sqlite3 *db, void **out, void *data, weir_error *err) {
-  (void)db;
-  (void)data;
-  weir__local *local = calloc(1, sizeof *local);
-  if (!local || weir__labels_open(&local->labels) != WEIR_OK) {
-    free(local);
-    return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
-  }
-  *out = local;
-  return WEIR_OK;
-}
-
 static void disconnect_graph(void *data, void *graph) {
   (void)graph;
   weir__local *local = data;
   weir__labels_close(local->labels);
+  weir__terms_close(local->terms);
   free(local);
+}
+
+static int connect_graph(struct sqlite3 *db, void **out, void *graph, weir_error *err) {
+  fts5_api *api;
+  int rc = weir__store_text_connect(db, &api, err);
+  if (rc) {
+    return rc;
+  }
+  weir__local *local = calloc(1, sizeof *local);
+  if (!local) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
+  }
+  local->terms = weir__terms_open(api);
+  if (weir__labels_open(&local->labels) != WEIR_OK || !local->terms) {
+    disconnect_graph(local, graph);
+    return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
+  }
+  *out = local;
+  return WEIR_OK;
 }
 
 static int inspect_graph(struct sqlite3 *db, void *data, weir_error *err) {

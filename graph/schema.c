@@ -38,14 +38,16 @@
 #define EDGE_REVERSE "CREATE INDEX edge_reverse ON edge(dst, label, src, rank);"
 
 /* path: as weir__path_write makes it. labels: numbers; fields: [[path, weight], ...]. ready: 0 while an index
- * is being made. */
+ * is being made. filled: nodes with a number up to this are in the text index. The id of a text index is
+ * never given again: so whoever makes one notices that another has begun it anew. */
 #define INDEXES                                                                                              \
   "CREATE TABLE property_index(id INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL CHECK(target IN "  \
   "('node', "                                                                                                \
   "'edge')), label INTEGER NOT NULL, path TEXT NOT NULL, is_unique INTEGER NOT NULL, ready INTEGER NOT NULL" \
   " DEFAULT 0, UNIQUE(target, label, path)) STRICT;"                                                         \
-  "CREATE TABLE text_index(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tokenizer TEXT NOT NULL,"      \
-  " labels TEXT NOT NULL, fields TEXT NOT NULL, ready INTEGER NOT NULL DEFAULT 0) STRICT;"
+  "CREATE TABLE text_index(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"                 \
+  " tokenizer TEXT NOT NULL, labels TEXT NOT NULL, fields TEXT NOT NULL, filled INTEGER NOT NULL DEFAULT 0," \
+  " ready INTEGER NOT NULL DEFAULT 0) STRICT;"
 
 static const char create[] =
     "CREATE TABLE label(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;"

@@ -56,9 +56,9 @@ static size_t sequence(const unsigned char *bytes, size_t left) {
   return length;
 }
 
-/* How many bytes from the start are valid. */
-static size_t valid_bytes(const char *ptr, size_t len) {
-  const unsigned char *bytes = (const unsigned char *)ptr;
+size_t weir__text_valid(weir_text text) {
+  const unsigned char *bytes = (const unsigned char *)text.ptr;
+  size_t len = text.len;
   size_t at = 0;
   while (at < len) {
     if (len - at >= 8 && ascii8(bytes + at)) {
@@ -84,7 +84,7 @@ int weir__text_check(weir_text text, const char *what, size_t least, size_t most
   if (text.len > most) {
     return weir_fail(err, WEIR_INVALID, "%s has %zu bytes: give at most %zu", what, text.len, most);
   }
-  size_t valid = text.len ? valid_bytes(text.ptr, text.len) : 0;
+  size_t valid = weir__text_valid(text);
   if (valid == text.len) {
     return WEIR_OK;
   }

@@ -8,6 +8,9 @@
  * calls it `what`. */
 int weir__text_check(weir_text text, const char *what, size_t least, size_t most, weir_error *err);
 
+/* How many bytes from the start are UTF-8 without a NUL. */
+size_t weir__text_valid(weir_text text);
+
 /* How many bytes of `text` a message shows: all, or as many whole characters as fit in about 60 bytes. */
 int weir__text_shown(weir_text text);
 

@@ -301,14 +301,17 @@ void weir__conn_close(weir__conn *conn) {
     hooks->disconnect(conn->local, conn->pool->options.data);
   }
   weir__statements_clear(&conn->statements);
-  sqlite3_stmt *stmt = NULL;
-  while (conn->db && (stmt = sqlite3_next_stmt(conn->db, NULL)) != NULL) {
-    (void)sqlite3_finalize(stmt); /* the pool's own, and any that user code left behind */
-  }
-  /* With no statement left, only an unfinished backup or blob handle of user code can be in the way: then
-   * SQLite closes the connection when that ends. */
+  /* Refused while there are statements, but it ends virtual tables first, and these finalize their own. */
   if (sqlite3_close(conn->db) != SQLITE_OK) {
-    (void)sqlite3_close_v2(conn->db);
+    sqlite3_stmt *stmt = NULL;
+    while ((stmt = sqlite3_next_stmt(conn->db, NULL)) != NULL) {
+      (void)sqlite3_finalize(stmt); /* the pool's own, and any that user code left behind */
+    }
+    /* With no statement left, only an unfinished backup or blob handle of user code can be in the way: then
+     * SQLite closes the connection when that ends. */
+    if (sqlite3_close(conn->db) != SQLITE_OK) {
+      (void)sqlite3_close_v2(conn->db);
+    }
   }
   free(conn);
 }

@@ -7,15 +7,18 @@
  *
  * The language of queries
  *
- *   graph store        both words, anywhere
+ *   graph store        both words, anywhere; also: graph AND store
  *   "graph store"      one behind the other
  *   gra*               words that begin so; "graph sto*" too
  *   graph OR store     one of them at least
  *   graph NOT store    the first and not the second; also: graph -store
  *   ( ... )            groups. NOT binds closest, then what stands side by side, then OR
  *
- *   OR and NOT are capitals; quote them to find the words: "or". A quote within quotes is doubled. Case does
- *   not matter in words, nor diacritics. Punctuation separates words, and is not found.
+ *   AND, OR and NOT are capitals; quote them to find the words: "or". A quote within quotes is doubled. The
+ *   minus stands right before what it takes away, which may be a phrase or a group. With WEIR_WORDS case does
+ *   not matter, nor do diacritics; punctuation separates words, and is not found. With WEIR_SUBSTRING a word
+ *   or what is in quotes is found as it is, but for the case of its letters, also within words; a * behind it
+ *   changes nothing.
  *
  * Threads, transactions and errors are those of weir/graph.h.
  */
@@ -42,7 +45,11 @@ typedef struct weir_text_field {
   double weight;  /* how much a match in it counts for the score; 0: 1.0. Else above 0, finite */
 } weir_text_field;
 
-#define WEIR_TEXT_FIELDS_MAX 32 /* properties in a text index; the least is 1 */
+#define WEIR_TEXT_FIELDS_MAX 32    /* properties in a text index; the least is 1 */
+#define WEIR_QUERY_MAX       16384 /* bytes in a query */
+#define WEIR_QUERY_WORDS_MAX 256   /* words and phrases in a query */
+#define WEIR_QUERY_TERMS_MAX 1024  /* terms that they are made of: words, of WEIR_SUBSTRING characters */
+#define WEIR_QUERY_DEPTH_MAX 10    /* groups within groups */
 
 /* A text index. In lists its memory is the library's, valid during the call. */
 typedef struct weir_text_index {
