@@ -17,7 +17,8 @@
 #define WEIR_GRAPH_ASYNC_H
 
 #include <weir/async.h>
-#include <weir/graph.h>
+#include <weir/search.h>
+#include <weir/traverse.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -71,6 +72,74 @@ typedef struct weir_neighbors_req {
 
 /* Submits the request. */
 WEIR_API int weir_neighbors_async(weir_async *handle, weir_neighbors_req *req, weir_done_fn done);
+
+/* weir_node_find, collected. For the next page submit it again as it is, unless place.done; a page that fails
+ * leaves the place where it was. weir_place_clear frees the place. */
+typedef struct weir_node_find_req {
+  weir_req req;     /* its base */
+  weir_find find;   /* in: start from WEIR_FIND_INIT; its place is not looked at, but the one below */
+  weir_place place; /* in and out: zero to begin with */
+  weir_node *nodes; /* out */
+  size_t count;     /* out */
+  weir_arena arena; /* of nodes */
+} weir_node_find_req;
+
+/* Submits the request. */
+WEIR_API int weir_node_find_async(weir_async *handle, weir_node_find_req *req, weir_done_fn done);
+
+/* weir_edge_find, collected, as weir_node_find_req. */
+typedef struct weir_edge_find_req {
+  weir_req req;     /* its base */
+  weir_find find;   /* in */
+  weir_place place; /* in and out: zero to begin with */
+  weir_edge *edges; /* out */
+  size_t count;     /* out */
+  weir_arena arena; /* of edges */
+} weir_edge_find_req;
+
+/* Submits the request. */
+WEIR_API int weir_edge_find_async(weir_async *handle, weir_edge_find_req *req, weir_done_fn done);
+
+/* weir_node_search, collected, as weir_node_find_req. */
+typedef struct weir_node_search_req {
+  weir_req req;       /* its base */
+  weir_search search; /* in: start from WEIR_SEARCH_INIT; its place is not looked at, but the one below */
+  weir_place place;   /* in and out: zero to begin with */
+  weir_hit *hits;     /* out */
+  size_t count;       /* out */
+  weir_arena arena;   /* of hits */
+} weir_node_search_req;
+
+/* Submits the request. */
+WEIR_API int weir_node_search_async(weir_async *handle, weir_node_search_req *req, weir_done_fn done);
+
+/* weir_walk_run, collected. For the next steps submit it again, until result.ending is WEIR_ENDED. The walk
+ * is the library's from submitting until `done`. */
+typedef struct weir_walk_req {
+  weir_req req;            /* its base */
+  weir_walk *walk;         /* in: from weir_walk_open */
+  size_t limit;            /* in: steps at a time; 0: as many as the walk's budget allows */
+  weir_walk_result result; /* out */
+  weir_step *steps;        /* out */
+  size_t count;            /* out */
+  weir_arena arena;        /* of steps */
+} weir_walk_req;
+
+/* Submits the request. */
+WEIR_API int weir_walk_async(weir_async *handle, weir_walk_req *req, weir_done_fn done);
+
+/* weir_path_shortest. */
+typedef struct weir_path_req {
+  weir_req req;              /* its base */
+  weir_text from;            /* in */
+  weir_text to;              /* in */
+  weir_path_options options; /* in: start from WEIR_PATH_OPTIONS_INIT */
+  weir_path path;            /* out */
+  weir_arena arena;          /* of path */
+} weir_path_req;
+
+/* Submits the request. */
+WEIR_API int weir_path_shortest_async(weir_async *handle, weir_path_req *req, weir_done_fn done);
 
 #ifdef __cplusplus
 }

@@ -147,6 +147,14 @@ typedef struct weir_cond {
                .values = (const weir_value[]){__VA_ARGS__},                                                  \
                .count = sizeof((weir_value[]){__VA_ARGS__}) / sizeof(weir_value)})
 
+/* True if another field is one of the values: WEIR_TEST_IN(WEIR_FIELD_KEY, weir_string("a"),
+ * weir_string("b")). */
+#define WEIR_TEST_IN(field_, ...)                                                                            \
+  ((weir_cond){.op = WEIR_ONE_OF,                                                                            \
+               .field = (field_),                                                                            \
+               .values = (const weir_value[]){__VA_ARGS__},                                                  \
+               .count = sizeof((weir_value[]){__VA_ARGS__}) / sizeof(weir_value)})
+
 /* True for rows with the label. */
 #define WEIR_LABELED(label_) ((weir_cond){.op = WEIR_HAS_LABEL, .value = weir_string(label_)})
 
