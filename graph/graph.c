@@ -163,6 +163,13 @@ int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
   return rc ? rc : weir_read(txn, run_read, &call, NULL, err);
 }
 
+int weir__graph_read_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
+  static const weir_txn_options one = {.size = sizeof one, .one_statement = 1};
+  struct call call = {fn, data};
+  int rc = check_txn(txn, err);
+  return rc ? rc : weir_read(txn, run_read, &call, &one, err);
+}
+
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
   struct call call = {fn, data};
   int rc = check_txn(txn, err);

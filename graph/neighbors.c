@@ -135,7 +135,9 @@ int weir_neighbors(weir_txn *txn, weir_text key, weir_direction direction, unsig
   if (rc) {
     return rc;
   }
-  return weir__page_end(&walk.page, weir__graph_read(txn, visit_neighbors, &walk, err));
+  rc = direction == WEIR_BOTH ? weir__graph_read(txn, visit_neighbors, &walk, err)
+                              : weir__graph_read_one(txn, visit_neighbors, &walk, err);
+  return weir__page_end(&walk.page, rc);
 }
 
 /* ---- Counting ------------------------------------------------------------------------------------------ */
