@@ -11,17 +11,24 @@
 /* ---- Hops --------------------------------------------------------------------------------------------- */
 
 struct weir__hops {
+  weir__hops_spec spec;
+  int64_t labels[WEIR_LABELS_MAX]; /* of the spec; its own copy */
   weir__draft draft;
   weir__sql sql;
-  int details;
-  int cost;
+  weir__draft behind_draft; /* for weir__hops_seek_behind; its text is empty as long as it is not needed */
+  weir__sql behind;
+  weir__sql *at; /* the one of the two that is being read */
 };
 
 static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
-  weir__draft_sql(draft, spec->direction == WEIR_OUT ? "SELECT e.dst, e.label, e.rank"
-                                                     : "SELECT e.src, e.label, e.rank");
-  if (spec->details) {
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? "SELECT e.dst" : "SELECT e.src");
+  if (spec->details != WEIR__HOPS_IDS) {
+    weir__draft_sql(draft, ", e.label, e.rank");
+  }
+  if (spec->details == WEIR__HOPS_DETAILS) {
     weir__draft_sql(draft, ", e.weight, e.props, e.rev");
+  } else if (spec->details == WEIR__HOPS_WEIGHT) {
+    weir__draft_sql(draft, ", e.weight");
   }
   if (spec->cost) {
     weir__draft_sql(draft, ", CASE ");
@@ -30,24 +37,87 @@ static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
     weir__draft_prop(draft, "e.props", *spec->cost);
     weir__draft_sql(draft, " END");
   }
-  weir__draft_sql(draft, " FROM edge e WHERE ");
+  /* The node is ?1 wherever it stands, so that it can be bound first. */
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " FROM edge e WHERE e.src = "
+                                                     : " FROM edge e WHERE e.dst = ");
+  weir__draft_first(draft);
 }
 
-static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
-  /* The node is ?1 wherever it stands, so that it can be bound first. */
-  write_columns(draft, spec);
-  weir__draft_sql(draft, spec->direction == WEIR_OUT ? "e.src = " : "e.dst = ");
-  weir__draft_first(draft);
-  for (size_t i = 0; i < spec->label_count; i++) {
+/* Only these labels; none: any. */
+static void write_labels(weir__draft *draft, const int64_t *labels, size_t count) {
+  for (size_t i = 0; i < count; i++) {
     weir__draft_sql(draft, i == 0 ? " AND e.label IN (" : ", ");
-    weir__draft_int(draft, spec->labels[i]);
+    weir__draft_int(draft, labels[i]);
   }
-  weir__draft_sql(draft, spec->label_count ? ")" : "");
+  weir__draft_sql(draft, count ? ")" : "");
+}
+
+static int write_where(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
   if (!spec->where) {
     return WEIR_OK;
   }
   weir__draft_sql(draft, " AND ");
   return weir__draft_cond(draft, txn, WEIR_EDGES, spec->where, err);
+}
+
+static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
+  write_columns(draft, spec);
+  write_labels(draft, spec->labels, spec->label_count);
+  int rc = write_where(draft, txn, spec, err);
+  if (spec->details == WEIR__HOPS_ORDERED) { /* that of the table or its index: nothing is sorted */
+    weir__draft_sql(draft, spec->direction == WEIR_OUT ? " ORDER BY e.label, e.dst, e.rank"
+                                                       : " ORDER BY e.label, e.src, e.rank");
+  }
+  return rc;
+}
+
+/* The edges behind a place, of any label. */
+static int write_behind_any(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec,
+                            const weir__hop_place *place, weir_error *err) {
+  write_columns(draft, spec);
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " AND (e.label, e.dst, e.rank) > ("
+                                                     : " AND (e.label, e.src, e.rank) > (");
+  weir__draft_int(draft, place->label);
+  weir__draft_sql(draft, ", ");
+  weir__draft_int(draft, place->far);
+  weir__draft_sql(draft, ", ");
+  weir__draft_int(draft, place->rank);
+  weir__draft_sql(draft, ")");
+  int rc = write_where(draft, txn, spec, err);
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " ORDER BY e.label, e.dst, e.rank"
+                                                     : " ORDER BY e.label, e.src, e.rank");
+  return rc;
+}
+
+/* The same of certain labels: the rest of those with the label of the place, then all of the labels behind.
+ * In one SELECT the place would be looked for from the first edge with its label on. */
+static int write_behind_some(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec,
+                             const weir__hop_place *place, weir_error *err) {
+  int64_t labels[WEIR_LABELS_MAX];
+  size_t count = 0;
+  for (size_t i = 0; i < spec->label_count; i++) {
+    if (spec->labels[i] > place->label) {
+      labels[count++] = spec->labels[i];
+    }
+  }
+  write_columns(draft, spec);
+  weir__draft_sql(draft, " AND e.label = ");
+  weir__draft_int(draft, place->label);
+  weir__draft_sql(draft,
+                  spec->direction == WEIR_OUT ? " AND (e.dst, e.rank) > (" : " AND (e.src, e.rank) > (");
+  weir__draft_int(draft, place->far);
+  weir__draft_sql(draft, ", ");
+  weir__draft_int(draft, place->rank);
+  weir__draft_sql(draft, ")");
+  int rc = write_where(draft, txn, spec, err);
+  if (rc == WEIR_OK && count > 0) {
+    weir__draft_sql(draft, " UNION ALL ");
+    write_columns(draft, spec);
+    write_labels(draft, labels, count);
+    rc = write_where(draft, txn, spec, err);
+  }
+  weir__draft_sql(draft, " ORDER BY 2, 1, 3");
+  return rc;
 }
 
 int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
@@ -56,8 +126,12 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
   if (!hops) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for a step");
   }
-  hops->details = spec->details;
-  hops->cost = spec->cost != NULL;
+  hops->spec = *spec;
+  hops->spec.labels = hops->labels;
+  for (size_t i = 0; i < spec->label_count; i++) {
+    hops->labels[i] = spec->labels[i];
+  }
+  hops->at = &hops->sql;
   int rc = write_hops(&hops->draft, txn, spec, err);
   if (rc == WEIR_OK) {
     rc = weir__draft_begin(&hops->draft, &hops->sql, txn, err);
@@ -71,21 +145,82 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
   return WEIR_OK;
 }
 
+/* ---- From place to place ------------------------------------------------------------------------------ */
+
+void weir__hops_seek(weir__hops *hops, int64_t node) {
+  hops->at = &hops->sql;
+  weir__sql_again(&hops->sql);
+  weir__sql_int(&hops->sql, node);
+}
+
+static void end_behind(weir__hops *hops) {
+  if (hops->behind_draft.text) {
+    weir__sql_end(&hops->behind);
+    weir__draft_clear(&hops->behind_draft);
+  }
+}
+
+int weir__hops_seek_behind(weir__hops *hops, int64_t node, const weir__hop_place *place, weir_error *err) {
+  weir__draft *draft = &hops->behind_draft;
+  weir_txn *txn = hops->sql.txn;
+  end_behind(hops);
+  int rc = hops->spec.label_count > 0 ? write_behind_some(draft, txn, &hops->spec, place, err)
+                                      : write_behind_any(draft, txn, &hops->spec, place, err);
+  if (rc == WEIR_OK) {
+    rc = weir__draft_begin(draft, &hops->behind, txn, err);
+  }
+  if (rc) {
+    weir__draft_clear(draft);
+    return rc;
+  }
+  hops->at = &hops->behind;
+  weir__sql_int(&hops->behind, node);
+  return WEIR_OK;
+}
+
+int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err) {
+  size_t got = 0;
+  int rc = 1;
+  while (got < room && (rc = weir__sql_step(hops->at, err)) > 0) {
+    ids[got++] = weir__sql_get_int(hops->at, 0);
+  }
+  *count = got;
+  return rc < 0 ? rc : WEIR_OK;
+}
+
+int weir__hops_next(weir__hops *hops, weir__hop_place *places, size_t room, size_t *count, weir_error *err) {
+  size_t got = 0;
+  int rc = 1;
+  while (got < room && (rc = weir__sql_step(hops->at, err)) > 0) {
+    places[got++] = (weir__hop_place){.far = weir__sql_get_int(hops->at, 0),
+                                      .label = weir__sql_get_int(hops->at, 1),
+                                      .rank = weir__sql_get_int(hops->at, 2)};
+  }
+  *count = got;
+  return rc < 0 ? rc : WEIR_OK;
+}
+
+/* ---- Edge by edge ---------------------------------------------------------------------------------------
+ */
+
 static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, weir_error *err) {
   const weir__sql *sql = &hops->sql;
   weir__far far = {.node = weir__sql_get_int(sql, 0),
                    .label = weir__sql_get_int(sql, 1),
                    .rank = weir__sql_get_int(sql, 2)};
-  if (hops->details) {
-    far.weight = sqlite3_column_double(sql->stmt, 3);
+  int column = 3;
+  if (hops->spec.details == WEIR__HOPS_DETAILS || hops->spec.details == WEIR__HOPS_WEIGHT) {
+    far.weight = sqlite3_column_double(sql->stmt, column++);
+  }
+  if (hops->spec.details == WEIR__HOPS_DETAILS) {
     far.props = weir__sql_get_text(sql, 4);
     far.rev = weir__sql_get_int(sql, 5);
+    column = 6;
     if (!far.props.ptr) {
       return weir_fail(err, WEIR_NOMEM, "out of memory for an edge");
     }
   }
-  if (hops->cost) {
-    int column = hops->details ? 6 : 3;
+  if (hops->spec.cost) {
     far.has_cost = sqlite3_column_type(sql->stmt, column) != SQLITE_NULL;
     far.cost = sqlite3_column_double(sql->stmt, column);
   }
@@ -94,8 +229,7 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
 
 int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err) {
   int rc;
-  weir__sql_again(&hops->sql);
-  weir__sql_int(&hops->sql, node);
+  weir__hops_seek(hops, node);
   while ((rc = weir__sql_step(&hops->sql, err)) > 0) {
     rc = visit_far(hops, visit, data, err);
     if (rc) {
@@ -107,6 +241,7 @@ int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void 
 
 void weir__hops_close(weir__hops *hops) {
   if (hops) {
+    end_behind(hops);
     weir__sql_end(&hops->sql);
     weir__draft_clear(&hops->draft);
     free(hops);

@@ -12,13 +12,22 @@
 
 /* ---- Hops --------------------------------------------------------------------------------------------- */
 
+/* What to read of an edge. */
+enum weir__hops_read {
+  WEIR__HOPS_KEYS = 0,    /* the far end, label and rank */
+  WEIR__HOPS_DETAILS = 1, /* also weight, props and rev */
+  WEIR__HOPS_IDS = 2,     /* the far end alone, for weir__hops_ids */
+  WEIR__HOPS_ORDERED = 3, /* as KEYS, in the order of label, far end and rank, for weir__hops_next */
+  WEIR__HOPS_WEIGHT = 4   /* as KEYS, and the weight */
+};
+
 /* Which edges to follow, and what to read of them. */
 typedef struct weir__hops_spec {
   weir_direction direction; /* WEIR_OUT or WEIR_IN */
   const int64_t *labels;    /* numbers; none: any label */
   size_t label_count;
   const weir_cond *where; /* on the edge, checked; or NULL. Stays the caller's, and has to stay */
-  int details;            /* 1: weight, props and rev */
+  int details;            /* an enum weir__hops_read */
   const weir_text *cost;  /* or NULL: path of a property to read as a number */
 } weir__hops_spec;
 
@@ -27,8 +36,8 @@ typedef struct weir__far {
   int64_t node; /* the far end */
   int64_t label;
   int64_t rank;
-  double weight; /* with details */
-  weir_text props;
+  double weight;   /* of DETAILS and WEIGHT */
+  weir_text props; /* of DETAILS */
   int64_t rev;
   int has_cost; /* the property is a number */
   double cost;
@@ -43,6 +52,16 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
 /* Visits the edges of `node`, in no certain order. What `visit` returns other than WEIR_OK ends it, and is
  * returned. `visit` must not use the same weir__hops. */
 int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err);
+
+/* Goes to the edges of `node`. */
+void weir__hops_seek(weir__hops *hops, int64_t node);
+
+/* Goes behind a place among the edges of `node`: as often as one likes, but it costs more than a seek. */
+int weir__hops_seek_behind(weir__hops *hops, int64_t node, const weir__hop_place *place, weir_error *err);
+
+/* Reads the next edges, at most `room`; fewer: these are the last. For inner loops: no call per edge. */
+int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err);
+int weir__hops_next(weir__hops *hops, weir__hop_place *places, size_t room, size_t *count, weir_error *err);
 
 /* NULL is a no-op. */
 void weir__hops_close(weir__hops *hops);
