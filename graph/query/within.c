@@ -65,7 +65,9 @@ static int expand(struct within *within, weir__hops *hops, int64_t node, weir_er
 
 static int run_levels(struct within *within, int64_t start, weir_error *err) {
   uint32_t from = 0;
-  int rc = meet(within, &start, 1, err);
+  uint32_t index;
+  int inserted;
+  int rc = weir__idmap_put(&within->met, start, &index, &inserted, err); /* not asked */
   for (uint32_t depth = 0; rc == WEIR_OK; depth++) {
     uint32_t to = within->met.count;
     within->out[depth] = to - from;
