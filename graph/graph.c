@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_query.h"
 
 struct weir_graph {
   weir_pool *pool;
@@ -35,6 +36,7 @@ static void disconnect_graph(void *data, void *graph) {
   (void)graph;
   weir__local *local = data;
   weir__labels_close(local->labels);
+  weir__store_indexes_free(local->indexes);
   free(local);
 }
 
