@@ -61,6 +61,13 @@ void weir__draft_clear(weir__draft *draft);
 int weir__draft_cond(weir__draft *draft, weir_txn *txn, weir_target target, const weir_cond *cond,
                      weir_error *err);
 
+/* Adds a parameter: the first text behind all that begin with `prefix`, which is not empty. (storage_cond.c)
+ */
+void weir__draft_behind(weir__draft *draft, weir_text prefix);
+
+/* Adds a parameter: the values of a WEIR_ONE_OF as a JSON array. (storage_cond.c) */
+void weir__draft_set(weir__draft *draft, const weir_cond *cond);
+
 /* Adds the SQL for the place of a property among the types, 0: none or null, 1: false and true, 2: numbers,
  * 3: strings, 4: arrays and objects; and for its value (0 if there is none). `props` is the SQL of the props.
  * Property indexes are in the order of the two. (storage_cond.c) */
@@ -70,5 +77,10 @@ void weir__draft_prop(weir__draft *draft, const char *props, weir_text path);
 /* As these, but with the path as text and not as a parameter, for the schema. */
 void weir__draft_kind_literal(weir__draft *draft, const char *props, weir_text path);
 void weir__draft_prop_literal(weir__draft *draft, const char *props, weir_text path);
+
+/* Adds SQL that selects these two, `kind` and `value`, in one row, with the path as text. It is the one for
+ * triggers: with trusted_schema=off SQLite 3.40 refuses JSON functions there, but not this table of JSON
+ * values, whose first row is the one that the path leads to. (storage_cond.c) */
+void weir__draft_entry(weir__draft *draft, const char *props, weir_text path);
 
 #endif

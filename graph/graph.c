@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_query.h"
 
 struct weir_graph {
   weir_pool *pool;
@@ -35,6 +36,7 @@ static void disconnect_graph(void *data, void *graph) {
   (void)graph;
   weir__local *local = data;
   weir__labels_close(local->labels);
+  weir__store_indexes_free(local->indexes);
   free(local);
 }
 
@@ -171,9 +173,14 @@ int weir__graph_read_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *
 }
 
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
+  return weir__graph_write_with(txn, fn, data, NULL, err);
+}
+
+int weir__graph_write_with(weir_txn *txn, weir_txn_fn fn, void *data, const weir_txn_options *options,
+                           weir_error *err) {
   struct call call = {fn, data};
   int rc = check_txn(txn, err);
-  return rc ? rc : weir_write(txn, run_write, &call, NULL, err);
+  return rc ? rc : weir_write(txn, run_write, &call, options, err);
 }
 
 int weir__graph_write_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {

@@ -15,9 +15,10 @@
 
 /* What the graph keeps in each connection. Used by the thread that has the connection. */
 typedef struct weir__local {
-  struct weir__labels *labels; /* see labels.h */
-  uint64_t rollbacks;          /* weir_txn_rollbacks when the labels were last known to be right */
-  unsigned visiting;           /* visitors of the user's that are running */
+  struct weir__labels *labels;   /* see labels.h */
+  struct weir__indexes *indexes; /* what is known of property indexes, or NULL; see storage_query.h */
+  uint64_t rollbacks;            /* weir_txn_rollbacks when the labels were last known to be right */
+  unsigned visiting;             /* visitors of the user's that are running */
 } weir__local;
 
 /* ---- Running operations (graph.c) ---------------------------------------------------------------- */
@@ -32,6 +33,10 @@ int weir__graph_read_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *
 
 /* Runs `fn` as a write: as a whole or not at all, also inside a larger transaction. */
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
+
+/* As weir__graph_write, with options. */
+int weir__graph_write_with(weir_txn *txn, weir_txn_fn fn, void *data, const weir_txn_options *options,
+                           weir_error *err);
 
 /* As weir__graph_write, without the cost of a savepoint, for an `fn` that does at most one thing that can
  * fail after it has begun to write, and does it in one statement. */

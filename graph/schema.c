@@ -10,10 +10,11 @@
  *   property_index    the property indexes, each with a table of its own (storage_index.c)
  *   text_index        the text indexes, each with a table of its own (storage_text.c)
  *
- * Labels and sets are never deleted. Node ids are not AUTOINCREMENT: the id of a deleted node may be given to
- * a new one, which harms nothing, since ids are not seen outside, edges go with their nodes, and a cursor
- * only promises to visit what was there all the time. weir_commit, the table that numbers write transactions,
- * belongs to the pool.
+ * Labels and sets are never deleted. The id of an index is never given twice, so whoever fills one notices
+ * that it was dropped, or begun anew, meanwhile. Node ids are not AUTOINCREMENT: the id of a deleted node may
+ * be given to a new one, which harms nothing, since ids are not seen outside, edges go with their nodes, and
+ * a cursor only promises to visit what was there all the time. weir_commit, the table that numbers write
+ * transactions, belongs to the pool.
  *
  * application_id says that a database is a graph store, user_version which schema it has. Both are set in the
  * transaction that makes the tables. A new version adds a step to `steps` and a number to SCHEMA_VERSION;
@@ -39,7 +40,8 @@
 /* path: as weir__path_write makes it. labels: numbers; fields: [[path, weight], ...]. ready: 0 while an index
  * is being made. */
 #define INDEXES                                                                                              \
-  "CREATE TABLE property_index(id INTEGER PRIMARY KEY, target TEXT NOT NULL CHECK(target IN ('node', "       \
+  "CREATE TABLE property_index(id INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL CHECK(target IN "  \
+  "('node', "                                                                                                \
   "'edge')), label INTEGER NOT NULL, path TEXT NOT NULL, is_unique INTEGER NOT NULL, ready INTEGER NOT NULL" \
   " DEFAULT 0, UNIQUE(target, label, path)) STRICT;"                                                         \
   "CREATE TABLE text_index(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, tokenizer TEXT NOT NULL,"      \

@@ -93,6 +93,14 @@ void weir__draft_prop_literal(weir__draft *draft, const char *props, weir_text p
   add_prop(draft, props, path, add_path_literal);
 }
 
+void weir__draft_entry(weir__draft *draft, const char *props, weir_text path) {
+  weir__draft_sql(draft, "SELECT CASE j.type WHEN 'text' THEN 3 WHEN 'integer' THEN 2 WHEN 'real' THEN 2"
+                         " WHEN 'true' THEN 1 WHEN 'false' THEN 1 WHEN 'array' THEN 4 WHEN 'object' THEN 4"
+                         " ELSE 0 END AS kind, ifnull(j.value, 0) AS value FROM (SELECT 1) LEFT JOIN ");
+  add_json(draft, "json_tree", props, path, add_path_literal);
+  weir__draft_sql(draft, " j LIMIT 1");
+}
+
 /* ---- Tests ------------------------------------------------------------------------------------------- */
 
 struct subject {
@@ -144,15 +152,15 @@ static void add_compare(const struct subject *of, const weir_cond *cond) {
   weir__draft_sql(of->draft, ", 0)");
 }
 
-/* The first text behind all that begin with `prefix`: no byte of UTF-8 is 0xFF. */
-static char *text_behind(weir_text prefix) {
+/* No byte of UTF-8 is 0xFF. */
+void weir__draft_behind(weir__draft *draft, weir_text prefix) {
   char *behind = malloc(prefix.len + 1);
   if (behind) {
     memcpy(behind, prefix.ptr, prefix.len);
     behind[prefix.len] = '\0';
     behind[prefix.len - 1] = (char)((unsigned char)behind[prefix.len - 1] + 1);
   }
-  return behind;
+  weir__draft_own(draft, behind, prefix.len);
 }
 
 static void add_prefix(const struct subject *of, const weir_cond *cond) {
@@ -167,7 +175,7 @@ static void add_prefix(const struct subject *of, const weir_cond *cond) {
   weir__draft_sql(of->draft, " AND ");
   add_field(of, cond);
   weir__draft_sql(of->draft, " < ");
-  weir__draft_own(of->draft, text_behind(prefix), prefix.len);
+  weir__draft_behind(of->draft, prefix);
   weir__draft_sql(of->draft, ", 0)");
 }
 
@@ -189,13 +197,14 @@ static json_t *json_of(const weir_value *value) {
   }
 }
 
-/* The values of one class as the text of a JSON array; NULL: out of memory. *count: how many there are. */
+/* The values of one class (WEIR_TYPE_NONE: all) as the text of a JSON array; NULL: out of memory. *count: how
+ * many there are. */
 static char *json_array_of(const weir_cond *cond, weir_type type, size_t *count) {
   json_t *array = json_array();
   int failed = !array;
   *count = 0;
   for (size_t i = 0; i < cond->count && !failed; i++) {
-    if (same_class(cond->values[i].type, type)) {
+    if (type == WEIR_TYPE_NONE || same_class(cond->values[i].type, type)) {
       failed = json_array_append_new(array, json_of(&cond->values[i])) != 0;
       ++*count;
     }
@@ -212,6 +221,16 @@ static char *json_array_of(const weir_cond *cond, weir_type type, size_t *count)
   }
   json_decref(array);
   return text;
+}
+
+void weir__draft_set(weir__draft *draft, const weir_cond *cond) {
+  size_t count;
+  char *array = json_array_of(cond, WEIR_TYPE_NONE, &count);
+  if (count == 0) {
+    weir__draft_text(draft, weir_str("[]"));
+  } else {
+    weir__draft_own(draft, array, array ? strlen(array) : 0);
+  }
 }
 
 static void add_one_of(const struct subject *of, const weir_cond *cond) {

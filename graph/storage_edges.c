@@ -6,6 +6,7 @@
 #include "storage.h"
 
 #include "sql.h"
+#include "storage_query.h"
 
 static void bind_id(weir__sql *sql, const weir__edge_id *id) {
   weir__sql_int(sql, id->src);
@@ -135,7 +136,8 @@ static int write_row(weir_txn *txn, weir_text text, const weir__edge_row *row, w
   weir__sql_real(&sql, row->weight);
   weir__sql_text(&sql, row->props);
   weir__sql_int(&sql, row->rev);
-  return weir__sql_run(&sql, err);
+  rc = weir__sql_run(&sql, err);
+  return rc ? weir__store_edge_conflict(txn, row, rc, err) : WEIR_OK;
 }
 
 int weir__store_edge_insert(weir_txn *txn, const weir__edge_row *row, weir_error *err) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "sql.h"
+#include "storage_query.h"
 
 /* Numbers read ahead from the index for each set. */
 #define AHEAD 32
@@ -135,9 +136,10 @@ struct run {
   int64_t ids[AHEAD];
 };
 
-/* The runs of a scan, as a heap: the one with the lowest next number is at the top. None is empty. */
+/* The runs of a scan, as a heap: the one with the next number is at the top. None is empty. */
 struct merge {
   weir_txn *txn;
+  int descending;
   size_t ahead;
   struct run *runs;
   size_t count;
@@ -146,10 +148,11 @@ struct merge {
 
 /* Reads the next numbers of a run; it may find none. */
 static int refill(const struct merge *merge, struct run *run, int64_t after, weir_error *err) {
-  static const weir_text text =
-      WEIR_TEXT("SELECT id FROM node WHERE label_set = ?1 AND id > ?2 ORDER BY id LIMIT ?3");
+  static const weir_text texts[] = {
+      WEIR_TEXT("SELECT id FROM node WHERE label_set = ?1 AND id > ?2 ORDER BY id LIMIT ?3"),
+      WEIR_TEXT("SELECT id FROM node WHERE label_set = ?1 AND id < ?2 ORDER BY id DESC LIMIT ?3")};
   weir__sql sql;
-  int rc = weir__sql_begin(&sql, merge->txn, text, err);
+  int rc = weir__sql_begin(&sql, merge->txn, texts[merge->descending], err);
   if (rc) {
     return rc;
   }
@@ -169,11 +172,15 @@ static int64_t head(const struct merge *merge, size_t at) {
   return merge->runs[at].ids[merge->runs[at].next];
 }
 
+static int comes_before(const struct merge *merge, size_t a, size_t b) {
+  return merge->descending ? head(merge, a) > head(merge, b) : head(merge, a) < head(merge, b);
+}
+
 static void sift_down(struct merge *merge, size_t at) {
   for (;;) {
     size_t least = at;
     for (size_t child = 2 * at + 1; child <= 2 * at + 2 && child < merge->count; child++) {
-      if (head(merge, child) < head(merge, least)) {
+      if (comes_before(merge, child, least)) {
         least = child;
       }
     }
@@ -225,7 +232,7 @@ static int add_runs(struct merge *merge, int64_t label, int64_t after, weir_erro
   return rc;
 }
 
-/* Takes the lowest number off the heap. */
+/* Takes the next number off the heap. */
 static int next_id(struct merge *merge, int64_t *id, weir_error *err) {
   struct run *top = &merge->runs[0];
   *id = top->ids[top->next++];
@@ -240,6 +247,22 @@ static int next_id(struct merge *merge, int64_t *id, weir_error *err) {
   }
   sift_down(merge, 0);
   return WEIR_OK;
+}
+
+int weir__store_node_merge(weir_txn *txn, int64_t label, const int64_t *after, int descending, size_t limit,
+                           weir__node_id_visit visit, void *data, weir_error *err) {
+  struct merge merge = {
+      .txn = txn, .descending = descending != 0, .ahead = limit && limit < AHEAD ? limit : AHEAD};
+  int rc = add_runs(&merge, label, after ? *after : descending ? INT64_MAX : 0, err);
+  while (rc == WEIR_OK && merge.count > 0) {
+    int64_t id;
+    rc = next_id(&merge, &id, err);
+    if (rc == WEIR_OK) {
+      rc = visit(id, data, err);
+    }
+  }
+  free(merge.runs);
+  return rc;
 }
 
 /* Visits the next nodes, as many as are read ahead. */
@@ -305,14 +328,17 @@ int weir__store_node_write(weir_txn *txn, weir__node_row *row, weir_error *err) 
   weir__sql_int(&sql, row->rev);
   if (row->id) {
     weir__sql_int(&sql, row->id);
-    return weir__sql_run(&sql, err);
+  } else {
+    weir__sql_text(&sql, row->key);
   }
-  weir__sql_text(&sql, row->key);
   rc = weir__sql_run(&sql, err);
-  if (rc == WEIR_OK) {
+  if (rc) {
+    return weir__store_node_conflict(txn, row, rc, err);
+  }
+  if (row->id == 0) {
     row->id = sqlite3_last_insert_rowid(weir_txn_db(txn));
   }
-  return rc;
+  return WEIR_OK;
 }
 
 int weir__store_node_delete(weir_txn *txn, int64_t id, weir_error *err) {

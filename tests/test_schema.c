@@ -1,6 +1,8 @@
 /* The schema: made in an empty file, brought up to date in an older one, refused in others. */
 #include "graph_fixture.h"
 
+#include <weir/query.h>
+
 #include <sqlite3.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,7 +39,7 @@ static void run_sql(const char *sql) {
 
 /* The first column of all rows, joined. */
 static const char *query(const char *sql) {
-  static char results[2][8192];
+  static char results[2][32768];
   static int next;
   char *result = results[next++ % 2];
   sqlite3 *db;
@@ -76,6 +78,20 @@ static void new_path(const char *name) {
 
 #define SCHEMA_TEST(name) Test(schema, name, .timeout = 100)
 
+static int count_node(const weir_node *node, void *data, weir_error *error) {
+  (void)node;
+  (void)error;
+  ++*(int *)data;
+  return WEIR_OK;
+}
+
+static int count_edge(const weir_edge *edge, void *data, weir_error *error) {
+  (void)edge;
+  (void)error;
+  ++*(int *)data;
+  return WEIR_OK;
+}
+
 /* ---- New and current stores
  * ------------------------------------------------------------------------------------ */
 
@@ -83,7 +99,7 @@ SCHEMA_TEST(of_a_new_store_says_what_it_is) {
   new_path("new.db");
   OK(weir_graph_close(open_path(), &err));
   SAME_STRING(query("PRAGMA application_id"), "2003134834\n");
-  SAME_STRING(query("PRAGMA user_version"), "1\n");
+  SAME_STRING(query("PRAGMA user_version"), "2\n");
   SAME_STRING(
       query("SELECT hex(substr(CAST(printf('%08x', application_id) AS TEXT), 1)) FROM pragma_application_id"),
       "3737363536393732\n"); /* "77656972", "weir" in ASCII */
@@ -99,14 +115,35 @@ SCHEMA_TEST(survives_closing_and_opening) {
   OK(weir_graph_close(graph, &err));
 }
 
-SCHEMA_TEST(of_version_1_is_read_as_it_is) {
-  copy_fixture("schema_v1.db");
+/* One row has the value, and an index finds it. */
+static void finds_one(weir_txn *txn, weir_target target, const char *label, const char *member, int value) {
+  weir_cond where = WEIR_PROP(member, WEIR_EQ, weir_int(value));
+  weir_find find = WEIR_FIND_INIT;
+  int nodes = target == WEIR_NODES;
+  weir_plan plan;
+  int count = 0;
+  find.label = weir_str(label);
+  find.where = &where;
+  OK(nodes ? weir_node_find(txn, &find, count_node, &count, &err)
+           : weir_edge_find(txn, &find, count_edge, &count, &err));
+  OK(nodes ? weir_node_explain(txn, &find, &plan, &err) : weir_edge_explain(txn, &find, &plan, &err));
+  cr_assert(eq(int, count, 1));
+  cr_assert(eq(int, (int)plan.access, WEIR_BY_INDEX));
+}
+
+SCHEMA_TEST(of_version_2_is_read_as_it_is) {
+  copy_fixture("schema_v2.db");
   const char *before = query(OBJECTS);
   weir_graph *graph = open_path();
   weir_txn *txn = weir_graph_auto(graph);
   cr_assert(eq(i64, count_nodes(txn, "person"), 2));
   cr_assert(eq(i64, count_edges(txn, "knows"), 3));
   cr_assert(eq(i64, last_rev(txn), 3));
+  finds_one(txn, WEIR_NODES, "person", "age", 42);
+  finds_one(txn, WEIR_EDGES, "knows", "since", 2001);
+  FAILS(weir_node_put(txn, &WEIR_NODE("dora", "person", "{\"age\":42}"), NULL, &err), WEIR_EXISTS, "alice");
+  OK(weir_node_put(txn, &WEIR_NODE("bob", "person", "{\"age\":43}"), NULL, &err));
+  finds_one(txn, WEIR_NODES, "person", "age", 43);
   OK(weir_graph_close(graph, &err));
   SAME_STRING(query(OBJECTS), before);
 }
@@ -138,6 +175,16 @@ SCHEMA_TEST(may_be_made_by_several_processes_at_once) {
   OK(weir_graph_close(graph, &err));
 }
 
+/* The file at `path` has the tables of a new store, to the letter. */
+static void is_like_a_new_one(void) {
+  char migrated[8192];
+  snprintf(migrated, sizeof migrated, "%s", query(OBJECTS));
+  SAME_STRING(query("PRAGMA user_version"), "2\n");
+  new_path("new.db");
+  OK(weir_graph_close(open_path(), &err));
+  SAME_STRING(migrated, query(OBJECTS));
+}
+
 /* ---- Migration
  * -------------------------------------------------------------------------------------------------- */
 
@@ -159,12 +206,22 @@ SCHEMA_TEST(of_version_0_becomes_the_current_one) {
   OK(weir_graph_close(graph, &err));
   weir_arena_clear(&arena);
 
-  char migrated[8192];
-  snprintf(migrated, sizeof migrated, "%s", query(OBJECTS));
-  SAME_STRING(query("PRAGMA user_version"), "1\n");
-  new_path("new.db");
-  OK(weir_graph_close(open_path(), &err));
-  SAME_STRING(migrated, query(OBJECTS)); /* to the letter */
+  is_like_a_new_one();
+}
+
+SCHEMA_TEST(of_version_1_becomes_the_current_one) {
+  copy_fixture("schema_v1.db");
+  weir_graph *graph = open_path();
+  weir_txn *txn = weir_graph_auto(graph);
+  const weir_index index = {WEIR_NODES, WEIR_TEXT("person"), WEIR_TEXT("age"), 0, 0};
+  cr_assert(eq(i64, count_nodes(txn, "person"), 2));
+  cr_assert(eq(i64, count_edges(txn, "knows"), 3));
+  OK(weir_index_create(txn, &index, NULL, &err)); /* in property_index */
+  finds_one(txn, WEIR_NODES, "person", "age", 42);
+  OK(weir_index_drop(txn, &index, NULL, &err));
+  cr_assert(eq(i64, last_rev(txn), 3));
+  OK(weir_graph_close(graph, &err));
+  is_like_a_new_one();
 }
 
 SCHEMA_TEST(stays_at_its_version_when_a_step_fails) {
@@ -198,10 +255,10 @@ SCHEMA_TEST(of_an_older_version_is_not_changed_by_a_reader) {
  * --------------------------------------------------------------------------------------------- */
 
 SCHEMA_TEST(of_a_newer_version_is_refused_and_left_alone) {
-  copy_fixture("schema_v1.db");
+  copy_fixture("schema_v2.db");
   run_sql("PRAGMA user_version = 7");
   run_sql("PRAGMA journal_mode = DELETE");
-  refused(WEIR_VERSION, "schema version 7, this weir knows up to 1");
+  refused(WEIR_VERSION, "schema version 7, this weir knows up to 2");
   SAME_STRING(query("PRAGMA user_version"), "7\n");
   SAME_STRING(query("PRAGMA journal_mode"), "delete\n");
 }
@@ -219,9 +276,9 @@ SCHEMA_TEST(of_another_application_is_refused_and_left_alone) {
 }
 
 SCHEMA_TEST(that_lacks_a_table_is_refused) {
-  copy_fixture("schema_v1.db");
+  copy_fixture("schema_v2.db");
   run_sql("DROP INDEX edge_reverse");
-  refused(WEIR_CORRUPT, "6 of 7 tables and indexes");
+  refused(WEIR_CORRUPT, "8 of 9 tables and indexes");
   copy_fixture("schema_v0.db");
   run_sql("PRAGMA user_version = -1");
   refused(WEIR_CORRUPT, "damaged");
