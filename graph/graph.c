@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_query.h"
 #include "storage_text.h"
 
 struct weir_graph {
@@ -25,6 +26,7 @@ static void disconnect_graph(void *data, void *graph) {
   weir__local *local = data;
   weir__labels_close(local->labels);
   weir__terms_close(local->terms);
+  weir__store_indexes_free(local->indexes);
   free(local);
 }
 
@@ -170,6 +172,13 @@ int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
   struct call call = {fn, data};
   int rc = check_txn(txn, err);
   return rc ? rc : weir_read(txn, run_read, &call, NULL, err);
+}
+
+int weir__graph_read_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
+  static const weir_txn_options one = {.size = sizeof one, .one_statement = 1};
+  struct call call = {fn, data};
+  int rc = check_txn(txn, err);
+  return rc ? rc : weir_read(txn, run_read, &call, &one, err);
 }
 
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {

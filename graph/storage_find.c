@@ -395,8 +395,10 @@ static int write_statement(struct statement *st, weir_error *err) {
     add_place(st);
   }
   add_order(st);
-  sql(st, " LIMIT ");
-  weir__draft_int(&st->draft, spec->wants > 0 && spec->wants < INT64_MAX ? (int64_t)spec->wants : -1);
+  if (spec->wants > 0 && spec->wants < INT64_MAX) {
+    sql(st, " LIMIT ");
+    weir__draft_int(&st->draft, (int64_t)spec->wants);
+  }
   return WEIR_OK;
 }
 

@@ -9,7 +9,7 @@
 
 #include "storage.h"
 
-/* ---- Property indexes (storage_index.c) --------------------------------------------------------------- */
+/* ---- Property indexes (storage_catalog.c) ------------------------------------------------------------- */
 
 typedef struct weir__index_row {
   int64_t id; /* never given twice; 0: there is none */
@@ -25,12 +25,20 @@ typedef int (*weir__index_visit)(const weir__index_row *row, void *data, weir_er
 /* Visits all indexes, in the order in which they were made. */
 int weir__store_index_list(weir_txn *txn, weir__index_visit visit, void *data, weir_error *err);
 
-/* Visits those that are ready, of one target and label. */
+/* Visits those that are ready, of one target and label. Reads remember them in the connection as long as
+ * SQLite's data version stays the same; `visit` must not read. */
 int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
                          void *data, weir_error *err);
 
+struct weir__indexes;
+
+/* Frees what is remembered. NULL is a no-op. */
+void weir__store_indexes_free(struct weir__indexes *indexes);
+
 /* Sets id and ready of the index with target, label and path of `row`. */
 int weir__store_index_find(weir_txn *txn, weir__index_row *row, weir_error *err);
+
+/* ---- Their tables (storage_index.c) ------------------------------------------------------------------- */
 
 /* Adds an index, and sets its id. From now on what is written goes into it; what is there, does not. */
 int weir__store_index_add(weir_txn *txn, weir__index_row *row, weir_error *err);
@@ -52,6 +60,11 @@ typedef struct weir__fill {
  * Errors: WEIR_CANCELED (somebody else has dropped it), WEIR_EXISTS. */
 int weir__store_index_fill(weir_txn *txn, const weir__index_row *row, size_t batch, weir__fill *fill,
                            weir_error *err);
+
+/* ---- Unique ones (storage_unique.c) ------------------------------------------------------------------- */
+
+/* What their triggers raise, with the id behind it. */
+#define WEIR__UNIQUE_MESSAGE "weir: unique index "
 
 /* After a write of a node or an edge has failed with `rc`: if that was because of a unique index, returns
  * WEIR_EXISTS, and the message names property, value and the row that has it. Else returns rc. */

@@ -18,7 +18,7 @@ enum weir__hops_read {
   WEIR__HOPS_DETAILS = 1, /* also weight, props and rev */
   WEIR__HOPS_IDS = 2,     /* the far end alone, for weir__hops_ids */
   WEIR__HOPS_ORDERED = 3, /* as KEYS, in the order of label, far end and rank, for weir__hops_next */
-  WEIR__HOPS_WEIGHT = 4   /* as KEYS, and weight */
+  WEIR__HOPS_WEIGHT = 4   /* as KEYS, and the weight */
 };
 
 /* Which edges to follow, and what to read of them. */
@@ -36,8 +36,8 @@ typedef struct weir__far {
   int64_t node; /* the far end */
   int64_t label;
   int64_t rank;
-  double weight;   /* with details */
-  weir_text props; /* with details 1, and rev */
+  double weight;   /* of DETAILS and WEIGHT */
+  weir_text props; /* of DETAILS */
   int64_t rev;
   int has_cost; /* the property is a number */
   double cost;

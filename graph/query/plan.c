@@ -162,9 +162,13 @@ static int wants_index(const weir__plan *plan, const weir_find *find) {
   return 0;
 }
 
-static int choose_index(struct choice *choice, weir_txn *txn, weir_error *err) {
-  const weir__plan *plan = choice->plan;
-  return wants_index(plan, choice->find)
+static int choose_index(struct choice *choice, const weir__plan *plan, const weir_find *find, weir_txn *txn,
+                        weir_error *err) {
+  choice->plan = plan;
+  choice->find = find;
+  choice->strength = 0;
+  choice->in_order = 0;
+  return wants_index(plan, find)
              ? weir__store_index_of(txn, plan->spec.target, plan->spec.label, look_at_index, choice, err)
              : WEIR_OK;
 }
@@ -253,7 +257,7 @@ static void choose_way(weir__plan *plan, const struct choice *choice) {
 
 int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find,
                     weir_error *err) {
-  struct choice choice = {.plan = plan, .find = find};
+  struct choice choice; /* its path need not be set */
   plan->spec = (weir__plan_spec){
       .target = target,
       .checks = plan->parts,
@@ -270,7 +274,7 @@ int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const w
     add_parts(plan, find->where);
   }
   if (!(target == WEIR_NODES ? use_keys(plan, WEIR_FIELD_KEY, BY_SET) : use_ends(plan))) {
-    rc = choose_index(&choice, txn, err);
+    rc = choose_index(&choice, plan, find, txn, err);
     if (rc) {
       return rc;
     }
