@@ -333,6 +333,9 @@ static void add_place(struct statement *st) {
 
 static void add_order(struct statement *st) {
   const char *between = " ORDER BY ";
+  if (range_of(st->spec, WEIR_FIELD_KEY, WEIR_EQ)) { /* one row */
+    return;
+  }
   for (size_t i = 0; i < st->order_count; i++) {
     if (!st->order[i].pinned) {
       sql(st, between);
