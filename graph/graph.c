@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_frontier.h"
 #include "storage_query.h"
 #include "storage_text.h"
 
@@ -41,7 +42,8 @@ static int connect_graph(struct sqlite3 *db, void **out, void *graph, weir_error
     return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
   }
   local->terms = weir__terms_open(api);
-  if (weir__labels_open(&local->labels) != WEIR_OK || !local->terms) {
+  if (!local->terms || weir__frontier_connect(db, &local->frontier) != WEIR_OK ||
+      weir__labels_open(&local->labels) != WEIR_OK) {
     disconnect_graph(local, graph);
     return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
   }
