@@ -235,9 +235,8 @@ static char *put_string(char *to, struct span from) {
   return to;
 }
 
-/* Writes all strings of the value at hand, but for names of members. */
-static char *put_strings(char *to, struct span json) {
-  const char *from = to;
+/* Writes all strings of the value at hand, but for names of members. *count: how many there are. */
+static char *put_strings(char *to, struct span json, size_t *count) {
   struct span all = json;
   struct span string;
   skip_value(&all);
@@ -250,7 +249,7 @@ static char *put_strings(char *to, struct span json) {
     int whole = take_string(&json, &string);
     skip_space(&json);
     if (whole && !is_at(&json, ':')) {
-      if (to > from) {
+      if ((*count)++ > 0) {
         *to++ = '\n';
       }
       to = put_string(to, string);
@@ -262,10 +261,11 @@ static char *put_strings(char *to, struct span json) {
 /* ---- The function -----------------------------------------------------------------------------------------
  */
 
-static void text_function(sqlite3_context *context, int count, sqlite3_value **values) {
+static void text_function(sqlite3_context *context, int arguments, sqlite3_value **values) {
   struct span json = {(const char *)sqlite3_value_text(values[0]), NULL};
   struct span path = {(const char *)sqlite3_value_text(values[1]), NULL};
-  (void)count; /* SQLite sees to it */
+  size_t count = 0;
+  (void)arguments; /* SQLite sees to it */
   if (!json.at || !path.at) {
     return; /* NULL */
   }
@@ -279,7 +279,6 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
   if (!there || (!is_at(&json, '"') && !is_at(&json, '['))) {
     return;
   }
-  int is_string = is_at(&json, '"');
   struct span whole = json;
   skip_value(&whole);
   char *text = sqlite3_malloc64((sqlite3_uint64)(whole.at - json.at) + 1);
@@ -287,8 +286,8 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
     sqlite3_result_error_nomem(context);
     return;
   }
-  char *end = put_strings(text, json);
-  if (end == text && !is_string) { /* no string in the array */
+  char *end = put_strings(text, json, &count);
+  if (count == 0) {
     sqlite3_free(text);
     return;
   }

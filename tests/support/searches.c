@@ -22,6 +22,10 @@ void put_text(weir_txn *txn, const char *key, const char *label, const char *bod
   put_props(txn, key, label, props);
 }
 
+int pick(weir_test_rng *rng, size_t below) {
+  return (int)weir_test_below(rng, below);
+}
+
 struct keys {
   char list[64][16];
   int count;

@@ -35,6 +35,9 @@ const char *ranked(weir_txn *txn, const char *query);
 /* A visitor that must not be called. */
 int see_no_hit(const weir_hit *hit, void *data, weir_error *error);
 
+/* A number from 0 to below-1. */
+int pick(weir_test_rng *rng, size_t below);
+
 /* Compares the table of FTS5 of every index with the texts of the nodes, term by term. */
 void check_indexes(weir_txn *txn);
 
