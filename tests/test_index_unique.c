@@ -15,7 +15,7 @@ static void is_whole(weir_txn *txn) {
   cr_assert(eq(i64, sql_number(txn, "SELECT count(*) FROM node_index_1"), count_nodes(txn, "person")));
 }
 
-GRAPH_TEST(unique_index, refuses_a_value_that_is_there_and_says_where) {
+GRAPH_TEST(index_unique, refuses_a_value_that_is_there_and_says_where) {
   OK(weir_index_create(txn, &by_mail, NULL, &err));
   OK(put(txn, "alice", "person", "{\"mail\":\"a@b\"}"));
   FAILS(put(txn, "bob", "person", "{\"mail\":\"a@b\"}"), WEIR_EXISTS, "node \"alice\" has \"mail\": \"a@b\"");
@@ -35,7 +35,7 @@ GRAPH_TEST(unique_index, refuses_a_value_that_is_there_and_says_where) {
   is_whole(txn);
 }
 
-GRAPH_TEST(unique_index, compares_as_conditions_do) {
+GRAPH_TEST(index_unique, compares_as_conditions_do) {
   OK(weir_index_create(txn, &by_mail, NULL, &err));
   OK(put(txn, "int", "person", "{\"mail\":1}"));
   FAILS(put(txn, "real", "person", "{\"mail\":1.0}"), WEIR_EXISTS, "node \"int\" has \"mail\": 1 already");
@@ -58,7 +58,7 @@ static int put_edge_no(weir_txn *txn, const char *src, int64_t rank, const char 
   return weir_edge_put(txn, &edge, WEIR_CREATE_ENDPOINTS, NULL, &err);
 }
 
-GRAPH_TEST(unique_index, of_edges_names_the_other_edge) {
+GRAPH_TEST(index_unique, of_edges_names_the_other_edge) {
   const weir_edge second = {.src = WEIR_TEXT("a"), .label = WEIR_TEXT("e"), .dst = WEIR_TEXT("z"), .rank = 2};
   OK(weir_index_create(txn, &by_no, NULL, &err));
   OK(put_edge_no(txn, "a", 1, "{\"no\":7}"));
@@ -72,7 +72,7 @@ GRAPH_TEST(unique_index, of_edges_names_the_other_edge) {
   OK(put_edge_no(txn, "a", 2, "{\"no\":7}"));
 }
 
-GRAPH_TEST(unique_index, is_not_made_over_two_equal_values) {
+GRAPH_TEST(index_unique, is_not_made_over_two_equal_values) {
   weir_build_options options = WEIR_BUILD_OPTIONS_INIT;
   options.batch = 1;
   OK(put(txn, "alice", "person", "{\"mail\":\"a@b\"}"));
@@ -92,7 +92,7 @@ GRAPH_TEST(unique_index, is_not_made_over_two_equal_values) {
   OK(put(txn, "carl", "person", "{\"mail\":\"a@b\"}")); /* nothing refuses it */
 }
 
-GRAPH_TEST(unique_index, leaves_no_trace_of_many_of_which_one_is_refused) {
+GRAPH_TEST(index_unique, leaves_no_trace_of_many_of_which_one_is_refused) {
   weir_node nodes[3] = {WEIR_NODE("x", "person", "{\"mail\":1}"), WEIR_NODE("y", "person", "{\"mail\":2}"),
                         WEIR_NODE("z", "person", "{\"mail\":1}")};
   OK(weir_index_create(txn, &by_mail, NULL, &err));
@@ -124,7 +124,7 @@ static int write_past_refusals(weir_txn *txn, void *data, weir_error *error) {
   return WEIR_OK;
 }
 
-GRAPH_TEST(unique_index, refuses_one_write_and_not_its_transaction) {
+GRAPH_TEST(index_unique, refuses_one_write_and_not_its_transaction) {
   int refusals;
   OK(weir_index_create(txn, &by_mail, NULL, &err));
   OK(weir_write(txn, write_past_refusals, &refusals, NULL, &err));
