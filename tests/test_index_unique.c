@@ -1,6 +1,7 @@
 /* Unique indexes: what they refuse, what the error says, and that nothing else is lost. */
 #include "graph_fixture.h"
 
+#include <weir/io.h>
 #include <weir/query.h>
 
 static const weir_index by_mail = {WEIR_NODES, WEIR_TEXT("person"), WEIR_TEXT("mail"), 1, 0};
@@ -130,5 +131,35 @@ GRAPH_TEST(index_unique, refuses_one_write_and_not_its_transaction) {
   OK(weir_write(txn, write_past_refusals, &refusals, NULL, &err));
   cr_assert(eq(int, refusals, 3));
   cr_assert(eq(i64, count_nodes(txn, "person"), 3));
+  is_whole(txn);
+}
+
+/* ---- Loads -----------------------------------------------------------------------------------------------
+ */
+
+static void note_bad_row(const weir_bad_row *row, void *data) {
+  snprintf(data, 256, "line %d: %s", (int)row->line, row->message);
+}
+
+GRAPH_TEST(index_unique, refuses_rows_of_a_load) {
+  char path[512];
+  char bad[256] = "";
+  weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+  weir_load_report report;
+  weir_test_path(path, sizeof path, "mail.csv");
+  FILE *file = fopen(path, "w");
+  fputs("key,label,mail\na,person,x@y\nb,person,z@y\nc,person,x@y\nd,person,\n", file);
+  fclose(file);
+  OK(weir_index_create(txn, &by_mail, NULL, &err));
+  FAILS(weir_load_csv_nodes(txn, path, NULL, NULL, &err), WEIR_EXISTS,
+        "mail.csv:4: node \"a\" has \"mail\": \"x@y\"");
+  cr_assert(zero(i64, count_nodes(txn, NULL)));
+  options.bad_rows = WEIR_BAD_ROWS_SKIP;
+  options.on_bad_row = note_bad_row;
+  options.data = bad;
+  OK(weir_load_csv_nodes(txn, path, &options, &report, &err));
+  cr_assert(eq(u64, report.bad, 1));
+  cr_assert(eq(u64, report.inserted, 3));
+  cr_assert(ne(ptr, strstr(bad, "line 4: node \"a\" has"), NULL), "%s", bad);
   is_whole(txn);
 }
