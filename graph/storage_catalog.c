@@ -143,10 +143,6 @@ static int remembers(weir_txn *txn) {
          version == local->indexes->version;
 }
 
-int weir__store_index_guess_held(weir_txn *txn) {
-  return remembers(txn);
-}
-
 int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, int *guessed,
                          weir__index_visit visit, void *data, weir_error *err) {
   weir__local *local = weir_txn_local(txn);

@@ -545,7 +545,7 @@ static int start(struct statement *st, weir__sql *row, weir_error *err) {
     return st->spec->guessed ? WEIR__STALE : rc;
   }
   rc = step(WEIR_OK, row, err);
-  if (st->spec->guessed && (rc < 0 || !weir__store_index_guess_held(st->txn))) {
+  if (st->spec->guessed && rc < 0) {
     rc = WEIR__STALE;
   }
   if (rc != HAS_ROW) {

@@ -28,13 +28,12 @@ int weir__store_index_list(weir_txn *txn, weir__index_visit visit, void *data, w
 /*
  * Visits those that are ready, of one target and label; `visit` must not read. A connection remembers them.
  * In a read whose snapshot has not begun, since no statement has run, nobody knows yet if that still holds:
- * with `guessed` (NULL: it must not) it is taken to, and *guessed becomes 1.
+ * with `guessed` (NULL: it must not) it is taken to, and *guessed becomes 1. Since an index that is ready
+ * stays so until it is dropped, and ids are not given twice, the guess is wrong only if its table is not
+ * there.
  */
 int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, int *guessed,
                          weir__index_visit visit, void *data, weir_error *err);
-
-/* In the same read, once a statement has run: was it so? */
-int weir__store_index_guess_held(weir_txn *txn);
 
 struct weir__indexes;
 

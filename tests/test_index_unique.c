@@ -1,6 +1,7 @@
 /* Unique indexes: what they refuse, what the error says, and that nothing else is lost. */
 #include "graph_fixture.h"
 
+#include <weir/io.h>
 #include <weir/query.h>
 
 static const weir_index by_mail = {WEIR_NODES, WEIR_TEXT("person"), WEIR_TEXT("mail"), 1, 0};
@@ -15,7 +16,7 @@ static void is_whole(weir_txn *txn) {
   cr_assert(eq(i64, sql_number(txn, "SELECT count(*) FROM node_index_1"), count_nodes(txn, "person")));
 }
 
-GRAPH_TEST(unique_index, refuses_a_value_that_is_there_and_says_where) {
+GRAPH_TEST(index_unique, refuses_a_value_that_is_there_and_says_where) {
   OK(weir_index_create(txn, &by_mail, NULL, &err));
   OK(put(txn, "alice", "person", "{\"mail\":\"a@b\"}"));
   FAILS(put(txn, "bob", "person", "{\"mail\":\"a@b\"}"), WEIR_EXISTS, "node \"alice\" has \"mail\": \"a@b\"");
@@ -35,7 +36,7 @@ GRAPH_TEST(unique_index, refuses_a_value_that_is_there_and_says_where) {
   is_whole(txn);
 }
 
-GRAPH_TEST(unique_index, compares_as_conditions_do) {
+GRAPH_TEST(index_unique, compares_as_conditions_do) {
   OK(weir_index_create(txn, &by_mail, NULL, &err));
   OK(put(txn, "int", "person", "{\"mail\":1}"));
   FAILS(put(txn, "real", "person", "{\"mail\":1.0}"), WEIR_EXISTS, "node \"int\" has \"mail\": 1 already");
@@ -58,7 +59,7 @@ static int put_edge_no(weir_txn *txn, const char *src, int64_t rank, const char 
   return weir_edge_put(txn, &edge, WEIR_CREATE_ENDPOINTS, NULL, &err);
 }
 
-GRAPH_TEST(unique_index, of_edges_names_the_other_edge) {
+GRAPH_TEST(index_unique, of_edges_names_the_other_edge) {
   const weir_edge second = {.src = WEIR_TEXT("a"), .label = WEIR_TEXT("e"), .dst = WEIR_TEXT("z"), .rank = 2};
   OK(weir_index_create(txn, &by_no, NULL, &err));
   OK(put_edge_no(txn, "a", 1, "{\"no\":7}"));
@@ -72,7 +73,7 @@ GRAPH_TEST(unique_index, of_edges_names_the_other_edge) {
   OK(put_edge_no(txn, "a", 2, "{\"no\":7}"));
 }
 
-GRAPH_TEST(unique_index, is_not_made_over_two_equal_values) {
+GRAPH_TEST(index_unique, is_not_made_over_two_equal_values) {
   weir_build_options options = WEIR_BUILD_OPTIONS_INIT;
   options.batch = 1;
   OK(put(txn, "alice", "person", "{\"mail\":\"a@b\"}"));
@@ -92,7 +93,7 @@ GRAPH_TEST(unique_index, is_not_made_over_two_equal_values) {
   OK(put(txn, "carl", "person", "{\"mail\":\"a@b\"}")); /* nothing refuses it */
 }
 
-GRAPH_TEST(unique_index, leaves_no_trace_of_many_of_which_one_is_refused) {
+GRAPH_TEST(index_unique, leaves_no_trace_of_many_of_which_one_is_refused) {
   weir_node nodes[3] = {WEIR_NODE("x", "person", "{\"mail\":1}"), WEIR_NODE("y", "person", "{\"mail\":2}"),
                         WEIR_NODE("z", "person", "{\"mail\":1}")};
   OK(weir_index_create(txn, &by_mail, NULL, &err));
@@ -124,11 +125,41 @@ static int write_past_refusals(weir_txn *txn, void *data, weir_error *error) {
   return WEIR_OK;
 }
 
-GRAPH_TEST(unique_index, refuses_one_write_and_not_its_transaction) {
+GRAPH_TEST(index_unique, refuses_one_write_and_not_its_transaction) {
   int refusals;
   OK(weir_index_create(txn, &by_mail, NULL, &err));
   OK(weir_write(txn, write_past_refusals, &refusals, NULL, &err));
   cr_assert(eq(int, refusals, 3));
   cr_assert(eq(i64, count_nodes(txn, "person"), 3));
+  is_whole(txn);
+}
+
+/* ---- Loads -----------------------------------------------------------------------------------------------
+ */
+
+static void note_bad_row(const weir_bad_row *row, void *data) {
+  snprintf(data, 256, "line %d: %s", (int)row->line, row->message);
+}
+
+GRAPH_TEST(index_unique, refuses_rows_of_a_load) {
+  char path[512];
+  char bad[256] = "";
+  weir_load_options options = WEIR_LOAD_OPTIONS_INIT;
+  weir_load_report report;
+  weir_test_path(path, sizeof path, "mail.csv");
+  FILE *file = fopen(path, "w");
+  fputs("key,label,mail\na,person,x@y\nb,person,z@y\nc,person,x@y\nd,person,\n", file);
+  fclose(file);
+  OK(weir_index_create(txn, &by_mail, NULL, &err));
+  FAILS(weir_load_csv_nodes(txn, path, NULL, NULL, &err), WEIR_EXISTS,
+        "mail.csv:4: node \"a\" has \"mail\": \"x@y\"");
+  cr_assert(zero(i64, count_nodes(txn, NULL)));
+  options.bad_rows = WEIR_BAD_ROWS_SKIP;
+  options.on_bad_row = note_bad_row;
+  options.data = bad;
+  OK(weir_load_csv_nodes(txn, path, &options, &report, &err));
+  cr_assert(eq(u64, report.bad, 1));
+  cr_assert(eq(u64, report.inserted, 3));
+  cr_assert(ne(ptr, strstr(bad, "line 4: node \"a\" has"), NULL), "%s", bad);
   is_whole(txn);
 }
