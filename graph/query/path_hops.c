@@ -123,9 +123,9 @@ static int find_arc(weir__search *search, uint32_t near, uint32_t far, weir__arc
 /* The nodes from the start to search->meet, and from there to the target. Two trees meet there; by rounding
  * a node may be on both, and then what lies between is left out. */
 static int list_nodes(const weir__search *search, weir__line *line, weir_error *err) {
-  size_t count = 0;
+  size_t count = 1;
   size_t behind = 0;
-  for (uint32_t at = search->meet; at != WEIR__NO_NODE; at = search->met[at].via[0]) {
+  for (uint32_t at = search->met[search->meet].via[0]; at != WEIR__NO_NODE; at = search->met[at].via[0]) {
     count++;
   }
   for (uint32_t at = search->met[search->meet].via[1]; at != WEIR__NO_NODE; at = search->met[at].via[1]) {

@@ -190,7 +190,7 @@ typedef struct weir_path_options {
   weir_text cost_path; /* of WEIR_COST_PROP, as in weir_cond */
   uint32_t max_depth;  /* hops; WEIR_UNLIMITED. Only with WEIR_COST_HOPS */
   unsigned flags;      /* 0 or WEIR_WITH_EDGES */
-  weir_budget budget;  /* of the search */
+  weir_budget budget;  /* of the call: of the search, and of the listing of paths */
 } weir_path_options;
 
 #define WEIR_PATH_OPTIONS_INIT                                                                               \
@@ -204,17 +204,18 @@ typedef struct weir_path_options {
 /* A path. */
 typedef struct weir_path {
   int found;            /* 1; 0: there is none (or the search was ended, see `ending`) */
-  double cost;          /* sum of the costs of its hops */
+  double cost;          /* sum of the costs of its hops, from the first on, as double */
   const weir_hop *hops; /* in order; none if it begins where it ends */
   size_t hop_count;     /* how many */
   weir_ending ending;   /* WEIR_ENDED; else the budget ended the search and there may be a path */
-  uint64_t met;         /* nodes that the search has met */
+  uint64_t met;         /* nodes that the search has met; of k shortest paths the searches so far, together */
 } weir_path;
 
 /*
  * A path of least cost between two nodes. "No path" is a result, not an error. Of several the one that is
- * found first. Without costs the search goes from both ends; with costs it is Dijkstra's (E. W. Dijkstra, A
- * note on two problems in connexion with graphs, 1959), from both ends too. The path lives in `arena`.
+ * found first; costs that differ by rounding alone are taken for equal. Without costs the search goes from
+ * both ends; with costs it is Dijkstra's (E. W. Dijkstra, A note on two problems in connexion with graphs,
+ * 1959), from both ends too. The path lives in `arena`.
  *
  * Errors: WEIR_NOT_FOUND (one of the nodes), WEIR_INVALID (an edge that was met has a negative cost, or its
  * property is no number: the message names the edge).
@@ -225,17 +226,25 @@ WEIR_API int weir_path_shortest(weir_txn *txn, weir_text from, weir_text to, con
 /* Visits one path; as weir_node_fn. */
 typedef int (*weir_path_fn)(const weir_path *path, void *data, weir_error *err);
 
-/* Visits all paths of least cost. Parallel edges make paths of their own. With costs, paths that meet a node
- * twice (over edges that cost 0) are left out. *ending (NULL: not wanted) tells why it came back. Errors: as
- * weir_path_shortest. */
+/*
+ * Visits all paths of least cost, in no certain order. Parallel edges make paths of their own. With costs,
+ * paths that meet a node twice (over edges that cost 0) are left out. Sums are compared as they are, without
+ * tolerance: a path is one of them if it, and each of its beginnings, has the least sum from `from` on that
+ * its end can be had for. The search goes from `from` alone if there are costs.
+ *
+ * Paths are not held in memory, so there may be any number. *ending (NULL: not wanted) tells why it came
+ * back. Errors: as weir_path_shortest.
+ */
 WEIR_API int weir_path_all_shortest(weir_txn *txn, weir_text from, weir_text to,
                                     const weir_path_options *options, weir_path_fn visit, void *data,
                                     weir_ending *ending, weir_error *err);
 
 /*
  * Visits up to `count` paths in the order of their costs, none meeting a node twice (J. Y. Yen, Finding the k
- * shortest loopless paths in a network, 1971). Paths that differ in an edge alone are different. *ending as
- * above. Errors: as weir_path_shortest.
+ * shortest loopless paths in a network, 1971), each as soon as it is known. Paths that differ in an edge
+ * alone are different. Paths whose costs are equal, or differ by rounding alone, come in an order that is the
+ * same each time as long as the store is the same. Memory grows with the paths visited; of others at most as
+ * many are held as are still wanted. *ending as above. Errors: as weir_path_shortest.
  */
 WEIR_API int weir_path_k_shortest(weir_txn *txn, weir_text from, weir_text to, size_t count,
                                   const weir_path_options *options, weir_path_fn visit, void *data,
