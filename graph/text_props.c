@@ -49,6 +49,7 @@ static int take_string(struct span *json, struct span *inside) {
 
 /* Moves behind the value at hand. */
 static void skip_value(struct span *json) {
+  static const char ends[] = ",]} \n\t\r"; /* of a number */
   struct span inside;
   int depth = 0;
   do {
@@ -63,7 +64,7 @@ static void skip_value(struct span *json) {
       json->at++;
     } else {
       json->at += json->at < json->end;
-      while (depth == 0 && json->at < json->end && !memchr(",]} \n\t\r", *json->at, 7)) { /* a number */
+      while (depth == 0 && json->at < json->end && !memchr(ends, *json->at, sizeof ends - 1)) {
         json->at++;
       }
     }
@@ -228,8 +229,10 @@ static char *put_string(char *to, struct span from) {
     const char *escape = strchr(escapes, c);
     if (c == 'u') {
       to = put_code(to, take_code(&from));
+    } else if (c && escape) {
+      *to++ = meanings[escape - escapes];
     } else {
-      *to++ = c && escape ? meanings[escape - escapes] : c;
+      *to++ = c;
     }
   }
   return to;

@@ -31,7 +31,8 @@ static int64_t leftovers(weir_txn *txn) {
 struct steps {
   weir_txn *txn;
   char text[256];
-  int give_up; /* at this call; 0: never */
+  char keys[1024]; /* that are found within the write */
+  int give_up;     /* at this call; 0: never */
   int calls;
 };
 
@@ -81,7 +82,9 @@ static int create_in_write(weir_txn *txn, void *data, weir_error *error) {
   if (rc == WEIR_OK) {
     rc = create(txn, "i", &options, error);
   }
-  FINDS("word", "late n01 n03 n05 n07 n09");
+  if (rc == WEIR_OK) {
+    rc = find_keys(txn, "word", steps->keys, error);
+  }
   return rc ? rc : steps->give_up;
 }
 
@@ -90,6 +93,7 @@ GRAPH_TEST(search_index, inside_a_write_is_part_of_it) {
   put_many(txn, 10);
   OK(weir_write(txn, create_in_write, &steps, NULL, &err));
   SAME_STRING(steps.text, "0/11 4/11 8/11 11/11 ");
+  SAME_STRING(steps.keys, "late n01 n03 n05 n07 n09");
   FINDS("word", "late n01 n03 n05 n07 n09");
   OK(weir_text_index_drop(txn, weir_str("i"), NULL, &err));
   cr_assert(eq(i64, leftovers(txn), 0));
