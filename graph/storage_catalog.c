@@ -65,8 +65,9 @@ int weir__store_index_find(weir_txn *txn, weir__index_row *row, weir_error *err)
 
 /* ---- What is remembered -------------------------------------------------------------------------------- */
 
-/* What is remembered of the catalog. The data version of a connection is another one in each transaction that
- * sees what was committed since the last, here or elsewhere; so with the same one the catalog is the same. */
+/* What is remembered of the catalog. The data version of a connection changes with each commit of its own,
+ * and when a snapshot begins that sees another's; so in a snapshot with the same one the catalog is the same.
+ */
 struct weir__indexes {
   unsigned version;
   weir__index_row *rows;
@@ -133,24 +134,41 @@ static int visit_some(const struct weir__indexes *indexes, weir_target target, i
   return rc;
 }
 
-int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
-                         void *data, weir_error *err) {
-  weir__local *local = weir_txn_local(txn);
+/* 1 if the connection remembers what it has seen with this data version. */
+static int remembers(weir_txn *txn) {
+  const weir__local *local = weir_txn_local(txn);
   unsigned version;
+  return local->indexes &&
+         sqlite3_file_control(weir_txn_db(txn), "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK &&
+         version == local->indexes->version;
+}
+
+int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, int *guessed,
+                         weir__index_visit visit, void *data, weir_error *err) {
+  weir__local *local = weir_txn_local(txn);
   struct weir__indexes *indexes;
   int writes = weir_txn_writes(txn); /* what it has written itself has no version yet */
-  int code = sqlite3_file_control(weir_txn_db(txn), "main", SQLITE_FCNTL_DATA_VERSION, &version);
-  if (writes || code != SQLITE_OK || !local->indexes || local->indexes->version != version) {
-    int rc = read_indexes(txn, &indexes, err);
-    if (rc == WEIR_OK && !writes && code == SQLITE_OK) {
-      weir__store_indexes_free(local->indexes);
-      indexes->version = version;
-      local->indexes = indexes;
-    } else {
-      rc = rc ? rc : visit_some(indexes, target, label, visit, data, err);
-      weir__store_indexes_free(indexes);
-      return rc;
-    }
+  int begun = sqlite3_txn_state(weir_txn_db(txn), "main") != SQLITE_TXN_NONE;
+  if (guessed) {
+    *guessed = !begun && !writes;
   }
-  return visit_some(local->indexes, target, label, visit, data, err);
+  if (!writes && (begun || guessed) && remembers(txn)) {
+    return visit_some(local->indexes, target, label, visit, data, err);
+  }
+  int rc = read_indexes(txn, &indexes, err);
+  if (rc == WEIR_OK) {
+    rc = visit_some(indexes, target, label, visit, data, err);
+  }
+  if (guessed) {
+    *guessed = 0;
+  }
+  if (indexes && rc >= 0 && !writes &&
+      sqlite3_file_control(weir_txn_db(txn), "main", SQLITE_FCNTL_DATA_VERSION, &indexes->version) ==
+          SQLITE_OK) {
+    weir__store_indexes_free(local->indexes);
+    local->indexes = indexes;
+  } else {
+    weir__store_indexes_free(indexes);
+  }
+  return rc;
 }

@@ -265,10 +265,14 @@ static int check_test(const weir_cond *cond, weir_target target, weir_error *err
   return check_value(cond->field, &cond->value, err);
 }
 
-/* Checks a condition; *left is how many more there may be. */
-static int check(const weir_cond *cond, weir_target target, size_t *left, weir_error *err) {
+/* Checks a condition; *left is how many more there may be, `levels` how many below each other. More would
+ * overflow the stack of SQLite's parser, of which others need some too. */
+static int check(const weir_cond *cond, weir_target target, size_t *left, int levels, weir_error *err) {
   if (*left == 0) {
     return weir_fail(err, WEIR_INVALID, "a condition of more than %d parts", WEIR_COND_MAX);
+  }
+  if (levels == 0) {
+    return weir_fail(err, WEIR_INVALID, "a condition of more than %d levels", WEIR_COND_DEPTH);
   }
   --*left;
   if (cond->op < WEIR_AND) {
@@ -283,14 +287,14 @@ static int check(const weir_cond *cond, weir_target target, size_t *left, weir_e
   }
   int rc = WEIR_OK;
   for (size_t i = 0; i < cond->count && rc == WEIR_OK; i++) {
-    rc = check(&cond->parts[i], target, left, err);
+    rc = check(&cond->parts[i], target, left, levels - 1, err);
   }
   return rc;
 }
 
 int weir__cond_check(const weir_cond *cond, weir_target target, weir_error *err) {
   size_t left = WEIR_COND_MAX;
-  return cond ? check(cond, target, &left, err) : WEIR_OK;
+  return cond ? check(cond, target, &left, WEIR_COND_DEPTH, err) : WEIR_OK;
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------------ */

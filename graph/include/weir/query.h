@@ -16,7 +16,8 @@
  *   weir_node_explain says which way it goes.
  *
  * Threads, transactions and errors are those of weir/graph.h. WEIR_INVALID is returned for a condition that
- * makes no sense (a key compared with a number, an unknown operator, more than WEIR_COND_MAX parts).
+ * makes no sense (a key compared with a number, an unknown operator), or has more than WEIR_COND_MAX parts or
+ * WEIR_COND_DEPTH levels.
  */
 #ifndef WEIR_QUERY_H
 #define WEIR_QUERY_H
@@ -106,8 +107,9 @@ typedef enum weir_op {
   WEIR_NOT = 13        /* not parts[0]; count is 1 */
 } weir_op;
 
-#define WEIR_COND_MAX 256  /* conditions within a condition, itself included */
-#define WEIR_PATH_MAX 1024 /* bytes in a path */
+#define WEIR_COND_MAX   256  /* conditions within a condition, itself included */
+#define WEIR_COND_DEPTH 16   /* how deep they may lie in each other */
+#define WEIR_PATH_MAX   1024 /* bytes in a path */
 
 /*
  * A condition on a node or an edge. NULL, or one of zeros, is true for all. It is read during the call that
