@@ -15,10 +15,11 @@
 
 /* What the graph keeps in each connection. Used by the thread that has the connection. */
 typedef struct weir__local {
-  struct weir__labels *labels;   /* see labels.h */
-  struct weir__indexes *indexes; /* what is known of property indexes, or NULL; see storage_query.h */
-  uint64_t rollbacks;            /* weir_txn_rollbacks when the labels were last known to be right */
-  unsigned visiting;             /* visitors of the user's that are running */
+  struct weir__labels *labels;     /* see labels.h */
+  struct weir__indexes *indexes;   /* what is known of property indexes, or NULL; see storage_query.h */
+  struct weir__frontier *frontier; /* see storage_frontier.h */
+  uint64_t rollbacks;              /* weir_txn_rollbacks when the labels were last known to be right */
+  unsigned visiting;               /* visitors of the user's that are running */
 } weir__local;
 
 /* ---- Running operations (graph.c) ---------------------------------------------------------------- */
