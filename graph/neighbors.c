@@ -87,6 +87,7 @@ static int walk_phase(struct walk *walk, int64_t label, weir_direction phase, we
       .label = label,
       .reach = walk->flags & WEIR_WITH_NODES ? WEIR__REACH_NODE : WEIR__REACH_KEY,
       .edges = (walk->flags & WEIR_WITH_EDGES) != 0,
+      .places = walk->page.options.cursor != NULL,
       .after = place[0] == (int64_t)phase ? &after : NULL,
   };
   int found;

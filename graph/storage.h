@@ -140,11 +140,11 @@ typedef struct weir__hop_place {
 } weir__hop_place;
 
 typedef struct weir__hop {
-  weir__hop_place place;
-  double weight; /* weight, props, rev: with `edges` */
+  weir__hop_place place; /* far: with `places` */
+  double weight;         /* weight, props, rev: with `edges` */
   weir_text props;
   int64_t rev;
-  weir__node_row node; /* by `reach`: id and key; the rest as well */
+  weir__node_row node; /* by `reach`: key; the rest as well; never its number */
 } weir__hop;
 
 typedef int (*weir__hop_visit)(const weir__hop *hop, void *data, weir_error *err);
@@ -155,7 +155,8 @@ typedef struct weir__expansion {
   int64_t label;                /* of the edges; 0: any */
   enum weir__reach reach;       /* of the neighbors: WEIR__REACH_KEY or _NODE */
   int edges;                    /* 1: weight, props and rev of the edges */
-  const weir__hop_place *after; /* where to go on; NULL: from the start */
+  int places;                   /* 1: the far ends' numbers, which a place has to name */
+  const weir__hop_place *after; /* where to go on, with `places`; NULL: from the start */
 } weir__expansion;
 
 /* Visits the edges of a node: one range of an index, in one statement. *found: is the node there? */
