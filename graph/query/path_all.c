@@ -10,7 +10,7 @@
  * Invariants: nodes on the path from the target are marked; none of them has a lower distance than the last.
  * The tight edges of a node are read when they are first wanted, and kept.
  */
-#include "path.h"
+#include "path_hops.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  * A search keeps the nodes that it has met, not the edges: these are looked for here, among the edges of the
  * nodes on the path.
  */
-#include "path.h"
+#include "path_hops.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -184,8 +184,12 @@ static int copy_key(const weir__node_row *row, size_t index, void *data, weir_er
 }
 
 int weir__key_copy(weir__search *search, int64_t id, weir_arena *arena, weir_text *out, weir_error *err) {
+  const weir__question *question = search->question;
   struct copy copy = {arena, out};
   int rc = WEIR_OK;
+  if (id == search->from || id == search->to) {
+    return copy_text(&copy, id == search->from ? question->from : question->to, err);
+  }
   if (!search->keys) {
     rc = weir__lookup_open(&search->keys, search->txn, WEIR__REACH_KEY, NULL, err);
   }

@@ -10,7 +10,7 @@
  *
  * Order: by cost; of equal costs those with fewer hops first, then those that were found first.
  */
-#include "path.h"
+#include "path_hops.h"
 
 #include <stdlib.h>
 #include <string.h>
