@@ -275,18 +275,26 @@ static int add_label(const struct subject *of, const weir_cond *cond, weir_error
 
 static int add_cond(const struct subject *of, const weir_cond *cond, weir_error *err);
 
-static int add_parts(const struct subject *of, const weir_cond *cond, weir_error *err) {
+/* The parts of a WEIR_AND or WEIR_OR. Parts with the same operator get no parentheses: SQLite's parser has
+ * room for about thirty within one another. */
+static int add_list(const struct subject *of, const weir_cond *cond, weir_error *err) {
   int rc = WEIR_OK;
-  weir__draft_sql(of->draft, cond->op == WEIR_NOT ? "NOT (" : "(");
   if (cond->count == 0) {
     weir__draft_sql(of->draft, cond->op == WEIR_AND ? "1" : "0");
   }
   for (size_t i = 0; i < cond->count && rc == WEIR_OK; i++) {
+    const weir_cond *part = &cond->parts[i];
     if (i > 0) {
       weir__draft_sql(of->draft, cond->op == WEIR_AND ? " AND " : " OR ");
     }
-    rc = add_cond(of, &cond->parts[i], err);
+    rc = part->op == cond->op ? add_list(of, part, err) : add_cond(of, part, err);
   }
+  return rc;
+}
+
+static int add_parts(const struct subject *of, const weir_cond *cond, weir_error *err) {
+  weir__draft_sql(of->draft, cond->op == WEIR_NOT ? "NOT (" : "(");
+  int rc = cond->op == WEIR_NOT ? add_cond(of, cond->parts, err) : add_list(of, cond, err);
   weir__draft_sql(of->draft, ")");
   return rc;
 }

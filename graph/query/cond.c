@@ -265,12 +265,19 @@ static int check_test(const weir_cond *cond, weir_target target, weir_error *err
   return check_value(cond->field, &cond->value, err);
 }
 
-/* Checks a condition; *left is how many more there may be. */
-static int check(const weir_cond *cond, weir_target target, size_t *left, weir_error *err) {
-  if (*left == 0) {
+/* What there may still be in a condition. */
+struct room {
+  size_t parts;
+  int depth;
+};
+
+/* Checks a condition that is a part of a `within`; WEIR_ALWAYS: of none. */
+static int check(const weir_cond *cond, weir_op within, weir_target target, struct room *room,
+                 weir_error *err) {
+  if (room->parts == 0) {
     return weir_fail(err, WEIR_INVALID, "a condition of more than %d parts", WEIR_COND_MAX);
   }
-  --*left;
+  room->parts--;
   if (cond->op < WEIR_AND) {
     return cond->op == WEIR_ALWAYS ? WEIR_OK : check_test(cond, target, err);
   }
@@ -281,16 +288,22 @@ static int check(const weir_cond *cond, weir_target target, size_t *left, weir_e
         "a condition has operator %d, %zu parts%s: WEIR_NOT wants one, WEIR_AND and WEIR_OR any number",
         (int)cond->op, cond->count, cond->count > 0 && !cond->parts ? " that are NULL" : "");
   }
-  int rc = WEIR_OK;
-  for (size_t i = 0; i < cond->count && rc == WEIR_OK; i++) {
-    rc = check(&cond->parts[i], target, left, err);
+  int deeper = cond->op != within || cond->op == WEIR_NOT;
+  if (room->depth < deeper) {
+    return weir_fail(err, WEIR_INVALID, "a condition more than %d deep", WEIR_COND_DEPTH);
   }
+  int rc = WEIR_OK;
+  room->depth -= deeper;
+  for (size_t i = 0; i < cond->count && rc == WEIR_OK; i++) {
+    rc = check(&cond->parts[i], cond->op, target, room, err);
+  }
+  room->depth += deeper;
   return rc;
 }
 
 int weir__cond_check(const weir_cond *cond, weir_target target, weir_error *err) {
-  size_t left = WEIR_COND_MAX;
-  return cond ? check(cond, target, &left, err) : WEIR_OK;
+  struct room room = {WEIR_COND_MAX, WEIR_COND_DEPTH};
+  return cond ? check(cond, WEIR_ALWAYS, target, &room, err) : WEIR_OK;
 }
 
 /* ---- Copies ------------------------------------------------------------------------------------------ */
