@@ -301,7 +301,7 @@ static void run_out(unsigned statements) {
     long failures = 0;
     int reached = 1;
     OK(run(call, txn, 0, &reached, &expected));
-    for (long at = 1; reached; at += 1 + at / 100) {
+    for (long at = 1; reached; at += 1 + at / 8) {
       int rc = run(call, txn, at, &reached, &value);
       cr_assert(rc == WEIR_NOMEM || (rc == WEIR_OK && value == expected), "%s, request %ld: %d %s",
                 calls[call].name, at, rc, err.message);

@@ -3,9 +3,10 @@
  * from the target backwards, depth first.
  *
  * An edge is tight if the distance of its near end and its cost make the distance of its far end, to the last
- * bit. Shortest paths are the ways over tight edges alone, so each step back from the target leads on to the
- * start, and none is in vain. But for edges that cost nothing: they join nodes of one distance, and a step
- * along one is taken only if from there a lower distance can be had by nodes that are not on the path.
+ * bit, and its cost is not negative (then the search has not met it). Shortest paths are the ways over tight
+ * edges alone, so each step back from the target leads on to the start, and none is in vain. But for edges
+ * that cost nothing: they join nodes of one distance, and a step along one is taken only if from there a
+ * lower distance can be had by nodes that are not on the path.
  *
  * Invariants: nodes on the path from the target are marked; none of them has a lower distance than the last.
  * The tight edges of a node are read when they are first wanted, and kept.
@@ -78,7 +79,7 @@ static int add_link(const weir__arc *arc, void *data, weir_error *err) {
   weir__search *search = listing->search;
   uint32_t near = weir__idmap_find(&search->map, arc->near);
   uint32_t far = weir__idmap_find(&search->map, arc->far);
-  if (near == WEIR__NO_NODE || near == far || search->met[near].dist[0] < 0 ||
+  if (near == WEIR__NO_NODE || near == far || search->met[near].dist[0] < 0 || !(arc->cost >= 0) ||
       search->met[near].dist[0] + arc->cost != search->met[far].dist[0]) {
     return WEIR_OK;
   }
