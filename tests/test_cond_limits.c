@@ -106,3 +106,37 @@ GRAPH_TEST(cond_limits, operators_may_alternate_to_a_depth) {
     }
   }
 }
+
+static int count_step(const weir_step *step, void *data, weir_error *error) {
+  (void)step;
+  (void)error;
+  ++*(int *)data;
+  return WEIR_OK;
+}
+
+/* A walk copies its conditions; what they do not use may be anything. */
+GRAPH_TEST(cond_limits, what_a_condition_does_not_use_is_not_read) {
+  static const char nothing[1];
+  const weir_text wild = {nothing, (size_t)1 << 40};
+  const weir_text start = WEIR_TEXT("n0");
+  weir_value value = weir_int(1);
+  value.text = wild;
+  const weir_cond parts[] = {
+      {.op = WEIR_ALWAYS, .path = wild, .value = value, .count = 1000},
+      {.op = WEIR_EQ, .field = WEIR_FIELD_PROP, .path = weir_str("a"), .value = value},
+      {.op = WEIR_ONE_OF,
+       .field = WEIR_FIELD_PROP,
+       .path = weir_str("a"),
+       .value = value,
+       .values = &value,
+       .count = 1},
+      {.op = WEIR_GE, .field = WEIR_FIELD_REV, .path = wild, .value = weir_int(1)},
+      {.op = WEIR_PRESENT, .field = WEIR_FIELD_PROP, .path = weir_str("a"), .value = value}};
+  const weir_cond cond = {.op = WEIR_AND, .path = wild, .value = value, .parts = parts, .count = 5};
+  weir_walk_options options = WEIR_WALK_OPTIONS_INIT;
+  int count = 0;
+  put_three(txn);
+  options.reach.nodes = &cond;
+  OK(weir_walk_once(txn, &start, 1, &options, count_step, &count, NULL, &err));
+  cr_assert(eq(int, count, 2)); /* n0, and n1 */
+}

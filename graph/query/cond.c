@@ -312,6 +312,23 @@ static int is_compound(const weir_cond *cond) {
   return cond->op == WEIR_AND || cond->op == WEIR_OR || cond->op == WEIR_NOT;
 }
 
+/* The texts that a condition and a value use; those that they do not use were not checked. */
+static weir_text path_of(const weir_cond *cond) {
+  int used = cond->op >= WEIR_EQ && cond->op <= WEIR_PRESENT && cond->field == WEIR_FIELD_PROP;
+  return used ? cond->path : (weir_text){NULL, 0};
+}
+
+static weir_text text_of(const weir_value *value) {
+  return value->type == WEIR_TYPE_TEXT ? value->text : (weir_text){NULL, 0};
+}
+
+static weir_text value_of(const weir_cond *cond) {
+  if (cond->op == WEIR_HAS_LABEL) {
+    return cond->value.text;
+  }
+  return cond->op >= WEIR_EQ && cond->op <= WEIR_PREFIX ? text_of(&cond->value) : (weir_text){NULL, 0};
+}
+
 /* What a copy is made of: structs, then bytes, so that the former are aligned. */
 struct sizes {
   size_t conds;
@@ -321,11 +338,11 @@ struct sizes {
 
 static void measure(const weir_cond *cond, struct sizes *sizes) {
   sizes->conds++;
-  sizes->bytes += cond->path.len + cond->value.text.len + 2;
+  sizes->bytes += path_of(cond).len + value_of(cond).len + 2;
   if (cond->op == WEIR_ONE_OF) {
     sizes->values += cond->count;
     for (size_t i = 0; i < cond->count; i++) {
-      sizes->bytes += cond->values[i].text.len + 1;
+      sizes->bytes += text_of(&cond->values[i]).len + 1;
     }
   } else if (is_compound(cond)) {
     for (size_t i = 0; i < cond->count; i++) {
@@ -340,22 +357,20 @@ struct places {
   char *bytes;
 };
 
-static void copy_text(struct places *at, weir_text *text) {
-  if (text->len > 0) {
-    *text = weir__text_copy(&at->bytes, *text);
-  }
+static weir_text copy_text(struct places *at, weir_text text) {
+  return text.len > 0 ? weir__text_copy(&at->bytes, text) : text;
 }
 
 static void copy_cond(const weir_cond *cond, weir_cond *to, struct places *at) {
   *to = *cond;
-  copy_text(at, &to->path);
-  copy_text(at, &to->value.text);
+  to->path = copy_text(at, path_of(cond));
+  to->value.text = copy_text(at, value_of(cond));
   if (cond->op == WEIR_ONE_OF) {
     weir_value *values = at->values;
     at->values += cond->count;
     for (size_t i = 0; i < cond->count; i++) {
       values[i] = cond->values[i];
-      copy_text(at, &values[i].text);
+      values[i].text = copy_text(at, text_of(&cond->values[i]));
     }
     to->values = values;
   } else if (is_compound(cond)) {
