@@ -58,7 +58,8 @@ struct listing {
   size_t stack_room;
   weir_hop *hops; /* the last `depth` - 1 of hop_room: the path is found from its end */
   size_t hop_room;
-  weir__line ahead; /* nodes of one distance to be looked at */
+  weir__lookup *pulse; /* see feel_pulse */
+  weir__line ahead;    /* nodes of one distance to be looked at */
   uint32_t looks;
 };
 
@@ -199,6 +200,13 @@ static int prepend(struct listing *listing, const weir_hop *hop, weir_error *err
   return WEIR_OK;
 }
 
+/* Asks the store for something: a read that was canceled is told so by what it asks for, and a listing that
+ * has read all tight edges would go on. */
+static int feel_pulse(struct listing *listing, weir_error *err) {
+  int alive;
+  return listing->pulse ? weir__lookup_passes(listing->pulse, listing->search->from, &alive, err) : WEIR_OK;
+}
+
 static int visit_path(struct listing *listing, weir_error *err) {
   weir__search *search = listing->search;
   const weir_path path = {
@@ -211,9 +219,13 @@ static int visit_path(struct listing *listing, weir_error *err) {
   if (weir__search_spent(search)) {
     return WEIR_STOP;
   }
+  int rc = feel_pulse(listing, err);
+  if (rc) {
+    return rc;
+  }
   weir__visit_begin(search->txn);
-  int rc = weir__visit_end(search->txn, &listing->page,
-                           listing->visit(&path, listing->data, &listing->page.error), err);
+  rc = listing->visit(&path, listing->data, &listing->page.error);
+  rc = weir__visit_end(search->txn, &listing->page, rc, err);
   if (rc == WEIR_STOP) {
     search->ending = WEIR_ENDED_STOP;
   }
@@ -257,6 +269,9 @@ static int list_paths(struct listing *listing, uint32_t target, weir_error *err)
   }
   int rc = weir__arcs_open(search, 1, err);
   if (rc == WEIR_OK) {
+    rc = weir__lookup_open(&listing->pulse, search->txn, WEIR__REACH_ID, NULL, err);
+  }
+  if (rc == WEIR_OK) {
     rc = push(listing, target, err);
   }
   while (rc == WEIR_OK && listing->depth > 0) {
@@ -298,6 +313,7 @@ static int find_all_met(weir__search *search, struct all *all, weir_error *err) 
     listing.start = weir__idmap_find(&search->map, search->from);
     rc = list_paths(&listing, weir__idmap_find(&search->map, search->to), err);
   }
+  weir__lookup_close(listing.pulse);
   free(listing.stops);
   free(listing.links);
   free(listing.stack);
