@@ -251,14 +251,14 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
   weir__far far = {.node = weir__sql_get_int(sql, 0),
                    .label = weir__sql_get_int(sql, 1),
                    .rank = weir__sql_get_int(sql, 2)};
+  const int details = hops->spec.details;
   int column = 3;
-  if (hops->spec.details == WEIR__HOPS_DETAILS || hops->spec.details == WEIR__HOPS_WEIGHT) {
+  if (details == WEIR__HOPS_DETAILS || details == WEIR__HOPS_WEIGHT) {
     far.weight = sqlite3_column_double(sql->stmt, column++);
   }
-  if (hops->spec.details == WEIR__HOPS_DETAILS) {
-    far.props = weir__sql_get_text(sql, 4);
-    far.rev = weir__sql_get_int(sql, 5);
-    column = 6;
+  if (details == WEIR__HOPS_DETAILS) {
+    far.props = weir__sql_get_text(sql, column++);
+    far.rev = weir__sql_get_int(sql, column++);
     if (!far.props.ptr) {
       return weir_fail(err, WEIR_NOMEM, "out of memory for an edge");
     }

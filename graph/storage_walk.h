@@ -37,8 +37,8 @@ typedef struct weir__far {
   int64_t node; /* the far end */
   int64_t label;
   int64_t rank;
-  double weight;   /* of DETAILS and WEIGHT */
-  weir_text props; /* of DETAILS */
+  double weight;   /* with details */
+  weir_text props; /* with details 1, and rev */
   int64_t rev;
   int has_cost; /* the property is a number */
   double cost;

@@ -196,6 +196,24 @@ GRAPH_TEST(path, an_edge_that_is_left_out_may_cost_anything) {
   weir_arena_clear(&arena);
 }
 
+static int count_paths(const weir_path *found, void *data, weir_error *error) {
+  (void)error;
+  ++*(int *)data;
+  return found->cost == 3 ? WEIR_OK : WEIR_CONFLICT;
+}
+
+/* a -> x -> c costs 5 - 2. The search has not met x's edges when it ends, as x alone is further than c. */
+GRAPH_TEST(path, an_edge_that_was_not_met_is_on_no_path) {
+  weir_path_options options = WEIR_PATH_OPTIONS_INIT;
+  int count = 0;
+  put_costly(txn, "a", "c", 0, 3, "");
+  put_costly(txn, "a", "x", 0, 5, "");
+  put_costly(txn, "x", "c", 0, -2, "");
+  options.cost = WEIR_COST_WEIGHT;
+  OK(weir_path_all_shortest(txn, weir_str("a"), weir_str("c"), &options, count_paths, &count, NULL, &err));
+  cr_assert(eq(int, count, 1));
+}
+
 GRAPH_TEST(path, senseless_options_are_refused) {
   weir_path_options options = WEIR_PATH_OPTIONS_INIT;
   weir_path_options init = WEIR_PATH_OPTIONS_INIT;
