@@ -9,7 +9,8 @@
 #include "idmap.h"
 #include "reach.h"
 
-#define CHUNK 128 /* far ends read at once */
+#define CHUNK 128  /* far ends read at once */
+#define LARGE 4096 /* nodes in a level: sorting them pays */
 
 struct within {
   weir_text key;
@@ -68,7 +69,14 @@ static int expand(struct within *within, weir__hops *hops, size_t level_count, w
   return rc;
 }
 
-/* Copies the level that begins at met.ids[from]: met.ids moves while the level is expanded. */
+static int compare_ids(const void *a, const void *b) {
+  const int64_t *x = a;
+  const int64_t *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Copies the level that begins at met.ids[from], since met.ids moves while the level is expanded. A large one
+ * in the order of the numbers, so that the pages of the table are met one after the other. */
 static int copy_level(struct within *within, uint32_t from, uint32_t to, weir_error *err) {
   size_t count = to - from;
   if (within->level_room < count) {
@@ -80,6 +88,9 @@ static int copy_level(struct within *within, uint32_t from, uint32_t to, weir_er
     within->level_room = 2 * count;
   }
   memcpy(within->level, within->met.ids + from, count * sizeof *within->level);
+  if (count >= LARGE) {
+    qsort(within->level, count, sizeof *within->level, compare_ids);
+  }
   return WEIR_OK;
 }
 
