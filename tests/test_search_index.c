@@ -159,6 +159,47 @@ GRAPH_TEST(search_index, an_unfinished_one_is_begun_anew) {
   FAILS(create(txn, "i", NULL, &err), WEIR_EXISTS, "text index \"i\"");
 }
 
+/* As a crash leaves it after the first batch. */
+static int cut_off(weir_txn *txn, void *data, weir_error *error) {
+  (void)data;
+  return weir_txn_exec(txn,
+                       "UPDATE text_index SET ready = 0, filled = 4;"
+                       "INSERT INTO node_text_1(node_text_1) VALUES ('delete-all');"
+                       "INSERT INTO node_text_1(rowid, c0) SELECT id, c0 FROM node_text_1_source",
+                       error);
+}
+
+Test(search_index, is_there_after_reopening_and_so_is_an_unfinished_one, .timeout = 60) {
+  char path[512];
+  weir_graph *graph = NULL;
+  weir_test_path(path, sizeof path, "reopened.db");
+  OK(weir_graph_open(&graph, path, NULL, &err));
+  put_many(weir_graph_auto(graph), 10);
+  OK(create(weir_graph_auto(graph), "i", NULL, &err));
+  OK(weir_graph_close(graph, &err));
+  OK(weir_graph_open(&graph, path, NULL, &err));
+  weir_txn *txn = weir_graph_auto(graph);
+  FINDS("word", "n01 n03 n05 n07 n09");
+  put_text(txn, "n01", "doc", "else");
+  FINDS("word", "n03 n05 n07 n09");
+  OK(weir_write(txn, cut_off, NULL, NULL, &err));
+  OK(weir_graph_close(graph, &err));
+  OK(weir_graph_open(&graph, path, NULL, &err));
+  txn = weir_graph_auto(graph);
+  put_text(txn, "n03", "doc", "else"); /* that was in it */
+  put_text(txn, "n09", "doc", "else"); /* and that was not */
+  check_indexes(txn);
+  FAILS(weir_node_search(
+            txn,
+            &(weir_search){.size = sizeof(weir_search), .index = weir_str("i"), .query = weir_str("word")},
+            see_no_hit, NULL, &err),
+        WEIR_BUSY, "cut off");
+  OK(create(txn, "i", NULL, &err));
+  FINDS("word", "n05 n07");
+  check_indexes(txn);
+  OK(weir_graph_close(graph, &err));
+}
+
 /* ---- Arguments --------------------------------------------------------------------------------------------
  */
 

@@ -1,4 +1,6 @@
 /* Text without spaces, and pieces of words: both tokenizers, and that the index answers. */
+#include <sqlite3.h>
+
 #include "searches.h"
 
 #define FINDS(query, keys) SAME_STRING(found(txn, query), keys)
@@ -154,4 +156,61 @@ GRAPH_TEST(search_scripts, two_characters_are_answered_by_the_index_of_substring
 
 GRAPH_TEST(search_scripts, one_character_is_answered_by_the_index_of_substrings) {
   check_index_answers(txn, WEIR_SUBSTRING, "库");
+}
+
+/* ---- What is not UTF-8
+ * ------------------------------------------------------------------------------------- */
+
+/* Writes random bytes into the props, behind weir's back. */
+static int write_bytes(weir_txn *txn, void *data, weir_error *error) {
+  static const unsigned char bytes[] = {0x80, 0xBF, 0xC3, 0xE4, 0xB8, 0xAD, 0xF0, 0xFF, 'a', ' ', 'b', 0xE0};
+  weir_test_rng *rng = data;
+  sqlite3_stmt *stmt;
+  int rc = weir_txn_prepare(txn, weir_str("UPDATE node SET props = ?1 WHERE key = ?2"), &stmt, error);
+  for (int round = 0; round < 200 && rc == WEIR_OK; round++) {
+    char props[64] = "{\"body\":\"";
+    size_t at = strlen(props);
+    for (int count = pick(rng, 12); count > 0; count--) {
+      props[at++] = (char)bytes[pick(rng, sizeof bytes)];
+    }
+    strcpy(props + at, "\"}");
+    sqlite3_bind_text(stmt, 1, props, -1, SQLITE_TRANSIENT);
+    sqlite3_bind_text(stmt, 2, round % 2 ? "a" : "b", -1, SQLITE_STATIC);
+    rc = weir_txn_check(txn, sqlite3_step(stmt), error);
+    sqlite3_reset(stmt);
+  }
+  return rc;
+}
+
+static int see_snippet(const weir_hit *hit, void *data, weir_error *error) {
+  (void)data;
+  (void)error;
+  for (size_t i = 0; i < hit->span_count; i++) {
+    cr_assert(le(sz, hit->spans[i].start + hit->spans[i].len, hit->snippet.len));
+  }
+  return WEIR_OK;
+}
+
+static void check_bytes(weir_txn *txn, weir_tokenizer tokenizer) {
+  weir_test_rng rng = {weir_test_seed()};
+  weir_search search = WEIR_SEARCH_INIT;
+  put_text(txn, "a", NULL, "x");
+  put_text(txn, "b", NULL, "x");
+  make_index(txn, NULL, tokenizer);
+  search.index = weir_str("i");
+  search.query = weir_str("a OR b OR 中");
+  search.snippet_tokens = 4;
+  for (int round = 0; round < 20; round++) {
+    OK(weir_write(txn, write_bytes, &rng, NULL, &err));
+    OK(weir_node_search(txn, &search, see_snippet, NULL, &err));
+    check_indexes(txn);
+  }
+}
+
+GRAPH_TEST(search_scripts, bytes_that_are_no_text_do_no_harm_to_words) {
+  check_bytes(txn, WEIR_WORDS);
+}
+
+GRAPH_TEST(search_scripts, bytes_that_are_no_text_do_no_harm_to_substrings) {
+  check_bytes(txn, WEIR_SUBSTRING);
 }
