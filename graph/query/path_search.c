@@ -124,7 +124,7 @@ int weir__search_block(weir__search *search, int64_t id, weir_error *err) {
   return rc;
 }
 
-static int add_to_line(weir__line *line, uint32_t index, weir_error *err) {
+int weir__line_add(weir__line *line, uint32_t node, weir_error *err) {
   if (line->count == line->room) {
     uint32_t *nodes = weir__room(line->nodes, &line->room, line->count, sizeof *nodes, err);
     if (!nodes) {
@@ -132,7 +132,7 @@ static int add_to_line(weir__line *line, uint32_t index, weir_error *err) {
     }
     line->nodes = nodes;
   }
-  line->nodes[line->count++] = index;
+  line->nodes[line->count++] = node;
   return WEIR_OK;
 }
 
@@ -155,7 +155,7 @@ int weir__search_reach(weir__search *search, int side, uint32_t via, int64_t id,
     search->best = dist + other;
   }
   return search->question->options.cost == WEIR_COST_HOPS
-             ? add_to_line(&search->line[side], index, err)
+             ? weir__line_add(&search->line[side], index, err)
              : weir__heap_push(&search->heap[side], dist, index, err);
 }
 
