@@ -33,15 +33,12 @@ typedef struct weir__question {
   weir_text from;
   weir_text to;
   weir_path_options options;
-  uint64_t deadline; /* in nanoseconds; 0: none */
+  uint64_t deadline; /* of weir__deadline */
 } weir__question;
 
 /* Checks everything, and takes it over. The time of its budget begins. */
 int weir__question_init(weir__question *question, weir_text from, weir_text to,
                         const weir_path_options *options, weir_error *err);
-
-/* The point in time so far from now; 0 for 0. (path_search.c) */
-uint64_t weir__deadline(unsigned time_ms);
 
 /* ---- A search (path_search.c) -------------------------------------------------------------------------- */
 

@@ -8,9 +8,6 @@
 #include "path.h"
 
 #include <stdlib.h>
-#include <time.h>
-
-#define NS_PER_S UINT64_C(1000000000)
 
 void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_error *err) {
   if (count < *room) {
@@ -28,16 +25,6 @@ void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_erro
 
 /* ---- Budgets ------------------------------------------------------------------------------------------ */
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
-  return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
-uint64_t weir__deadline(unsigned time_ms) {
-  return time_ms ? now_ns() + time_ms * UINT64_C(1000000) : 0;
-}
-
 static size_t bytes_of(const weir__search *search) {
   return weir__idmap_bytes(&search->map) + search->room * sizeof *search->met +
          (search->line[0].room + search->line[1].room) * sizeof *search->line[0].nodes +
@@ -47,7 +34,7 @@ static size_t bytes_of(const weir__search *search) {
 int weir__search_spent(weir__search *search) {
   const weir__question *question = search->question;
   size_t memory = question->options.budget.memory;
-  if (question->deadline && now_ns() >= question->deadline) {
+  if (weir__deadline_passed(question->deadline)) {
     search->ending = WEIR_ENDED_TIME;
   } else if (memory && bytes_of(search) > memory) {
     search->ending = WEIR_ENDED_MEMORY;

@@ -200,7 +200,7 @@ int weir_walk_run(weir_walk *walk, weir_txn *txn, weir_step_fn visit, void *data
   }
   walk->running = 1;
   walk->runs++;
-  run.deadline = weir__walk_deadline(walk);
+  run.deadline = weir__deadline(walk->options.budget.time_ms);
   int rc = weir__graph_read(txn, run_walk, &run, err);
   walk->running = 0;
   if (result) {
