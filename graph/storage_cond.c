@@ -197,20 +197,31 @@ static json_t *json_of(const weir_value *value) {
   }
 }
 
-/* The values of one class (WEIR_TYPE_NONE: all) as the text of a JSON array; NULL: out of memory. *count: how
- * many there are. */
-static char *json_array_of(const weir_cond *cond, weir_type type, size_t *count) {
-  json_t *array = json_array();
-  int failed = !array;
-  *count = 0;
-  for (size_t i = 0; i < cond->count && !failed; i++) {
-    if (type == WEIR_TYPE_NONE || same_class(cond->values[i].type, type)) {
-      failed = json_array_append_new(array, json_of(&cond->values[i])) != 0;
-      ++*count;
+/* WEIR_TYPE_NONE: of any class. */
+static int is_of(const weir_value *value, weir_type type) {
+  return type == WEIR_TYPE_NONE || same_class(value->type, type);
+}
+
+static int has_any(const weir_cond *cond, weir_type type) {
+  for (size_t i = 0; i < cond->count; i++) {
+    if (is_of(&cond->values[i], type)) {
+      return 1;
     }
   }
-  size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
-  size_t len = failed || *count == 0 ? 0 : json_dumpb(array, NULL, 0, flags);
+  return 0;
+}
+
+/* The values of one class as the text of a JSON array; NULL: out of memory. */
+static char *json_array_of(const weir_cond *cond, weir_type type) {
+  const size_t flags = JSON_COMPACT | JSON_REAL_PRECISION(17);
+  json_t *array = json_array();
+  int failed = !array;
+  for (size_t i = 0; i < cond->count && !failed; i++) {
+    if (is_of(&cond->values[i], type)) {
+      failed = json_array_append_new(array, json_of(&cond->values[i])) != 0;
+    }
+  }
+  size_t len = failed ? 0 : json_dumpb(array, NULL, 0, flags);
   char *text = len ? malloc(len + 1) : NULL;
   if (text) {
     text[len] = '\0';
@@ -223,27 +234,24 @@ static char *json_array_of(const weir_cond *cond, weir_type type, size_t *count)
   return text;
 }
 
+static void add_set(weir__draft *draft, const weir_cond *cond, weir_type type) {
+  char *array = json_array_of(cond, type);
+  weir__draft_own(draft, array, array ? strlen(array) : 0);
+}
+
 void weir__draft_set(weir__draft *draft, const weir_cond *cond) {
-  size_t count;
-  char *array = json_array_of(cond, WEIR_TYPE_NONE, &count);
-  if (count == 0) {
-    weir__draft_text(draft, weir_str("[]"));
-  } else {
-    weir__draft_own(draft, array, array ? strlen(array) : 0);
-  }
+  add_set(draft, cond, WEIR_TYPE_NONE);
 }
 
 static void add_one_of(const struct subject *of, const weir_cond *cond) {
   static const weir_type classes[] = {WEIR_TYPE_TEXT, WEIR_TYPE_INT, WEIR_TYPE_BOOL};
   weir__draft_sql(of->draft, "(0");
   for (size_t i = 0; i < sizeof classes / sizeof classes[0]; i++) {
-    size_t count;
-    char *array = json_array_of(cond, classes[i], &count);
-    if (count > 0) {
+    if (has_any(cond, classes[i])) {
       weir__draft_sql(of->draft, " OR ");
       begin_test(of, cond, classes[i]);
       weir__draft_sql(of->draft, " IN (SELECT value FROM json_each(");
-      weir__draft_own(of->draft, array, array ? strlen(array) : 0);
+      add_set(of->draft, cond, classes[i]);
       weir__draft_sql(of->draft, ")), 0)");
     }
   }
@@ -275,18 +283,26 @@ static int add_label(const struct subject *of, const weir_cond *cond, weir_error
 
 static int add_cond(const struct subject *of, const weir_cond *cond, weir_error *err);
 
-static int add_parts(const struct subject *of, const weir_cond *cond, weir_error *err) {
+/* The parts of a WEIR_AND or WEIR_OR. Parts with the same operator get no parentheses: SQLite's parser has
+ * room for about thirty within one another. */
+static int add_list(const struct subject *of, const weir_cond *cond, weir_error *err) {
   int rc = WEIR_OK;
-  weir__draft_sql(of->draft, cond->op == WEIR_NOT ? "NOT (" : "(");
   if (cond->count == 0) {
     weir__draft_sql(of->draft, cond->op == WEIR_AND ? "1" : "0");
   }
   for (size_t i = 0; i < cond->count && rc == WEIR_OK; i++) {
+    const weir_cond *part = &cond->parts[i];
     if (i > 0) {
       weir__draft_sql(of->draft, cond->op == WEIR_AND ? " AND " : " OR ");
     }
-    rc = add_cond(of, &cond->parts[i], err);
+    rc = part->op == cond->op ? add_list(of, part, err) : add_cond(of, part, err);
   }
+  return rc;
+}
+
+static int add_parts(const struct subject *of, const weir_cond *cond, weir_error *err) {
+  weir__draft_sql(of->draft, cond->op == WEIR_NOT ? "NOT (" : "(");
+  int rc = cond->op == WEIR_NOT ? add_cond(of, cond->parts, err) : add_list(of, cond, err);
   weir__draft_sql(of->draft, ")");
   return rc;
 }

@@ -6,7 +6,7 @@
  * no path is as short as the two depths together, and the first node that is then met from both sides is on a
  * shortest one.
  */
-#include "path.h"
+#include "path_hops.h"
 
 #include <stdlib.h>
 

@@ -9,7 +9,8 @@
  *   path_hops.c   from nodes to the edges between them, and to hops
  *
  * A search goes from side 0, the start, along edges, and from side 1, the target, against them. While it goes
- * on it keeps nodes alone, not the edges between them: these are read again for the few nodes on the path.
+ * on it keeps nodes alone, not the edges between them: these are read again for the few nodes on the path
+ * (path_hops.h).
  */
 #ifndef WEIR_GRAPH_PATH_H
 #define WEIR_GRAPH_PATH_H
@@ -32,15 +33,12 @@ typedef struct weir__question {
   weir_text from;
   weir_text to;
   weir_path_options options;
-  uint64_t deadline; /* in nanoseconds; 0: none */
+  uint64_t deadline; /* of weir__deadline */
 } weir__question;
 
 /* Checks everything, and takes it over. The time of its budget begins. */
 int weir__question_init(weir__question *question, weir_text from, weir_text to,
                         const weir_path_options *options, weir_error *err);
-
-/* The point in time so far from now; 0 for 0. (path_search.c) */
-uint64_t weir__deadline(unsigned time_ms);
 
 /* ---- A search (path_search.c) -------------------------------------------------------------------------- */
 
@@ -64,8 +62,8 @@ typedef struct weir__search {
   int64_t to;
   int barred;           /* 1: the condition on nodes is not true for `to`, so there is no path */
   weir__steps steps[2]; /* from the start; from the target. steps[0].node asks the condition */
-  weir__steps arcs;     /* from the start, if it was needed: with all that a path tells of an edge */
-  weir__lookup *keys;   /* if it was needed */
+  weir__steps arcs;     /* for path_hops.h, when it was needed: edges with label, rank and weight */
+  weir__lookup *keys;   /* the same: keys of nodes */
   weir__idmap map;
   weir__met *met;
   size_t room;
@@ -101,6 +99,8 @@ int weir__search_reach(weir__search *search, int side, uint32_t via, int64_t id,
 /* 1 if the budget of time or memory is used up. To be asked once a node. */
 int weir__search_spent(weir__search *search);
 
+int weir__line_add(weir__line *line, uint32_t node, weir_error *err);
+
 /* More room for items of that size: `items`, or NULL if memory is out. */
 void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_error *err);
 
@@ -119,59 +119,5 @@ int weir__search_dijkstra(weir__search *search, weir_error *err);
 
 /* From the start alone, until all nodes have their distance that are not further than the target. */
 int weir__search_dijkstra_whole(weir__search *search, weir_error *err);
-
-/* ---- Edges and hops (path_hops.c) ---------------------------------------------------------------------- */
-
-/* An edge as a path follows it. */
-typedef struct weir__arc {
-  int64_t near;
-  int64_t far;
-  weir_direction direction; /* WEIR_OUT: from near to far */
-  int64_t label;
-  int64_t rank;
-  double weight;
-  double cost; /* not a number: it has none */
-} weir__arc;
-
-/* The edge that leads to `far`, seen from `node`. flip: it was followed from the target's side. away: 1 along
- * the edge, 0 against it. */
-weir__arc weir__arc_of(const weir__search *search, int64_t node, int flip, int away, const weir__far *far);
-
-/* WEIR_INVALID for an edge whose cost is negative or none; the message names it. */
-int weir__arc_refuse(weir__search *search, const weir__arc *arc, weir_error *err);
-
-typedef struct weir__arcs {
-  weir__arc *items;
-  size_t count;
-  size_t room;
-} weir__arcs;
-
-int weir__arcs_add(weir__arcs *arcs, const weir__arc *arc, weir_error *err);
-
-/* Opens search->arcs, with what a path tells of an edge. flip: as in weir__steps_open. */
-int weir__arcs_open(weir__search *search, int flip, weir_error *err);
-
-typedef int (*weir__arc_visit)(const weir__arc *arc, void *data, weir_error *err);
-
-/* Visits the edges that search->arcs leads along from the node. */
-int weir__arcs_each(weir__search *search, int64_t node, int flip, weir__arc_visit visit, void *data,
-                    weir_error *err);
-
-/* Adds the edges of the path that was found: of parallel ones the cheapest. */
-int weir__arcs_find(weir__search *search, weir__arcs *arcs, weir_error *err);
-
-/* The sum of the costs, from the first on. */
-double weir__arcs_cost(const weir__arc *arcs, size_t count);
-
-/* A copy of the key in the arena. */
-int weir__key_copy(weir__search *search, int64_t id, weir_arena *arena, weir_text *out, weir_error *err);
-
-/* Fills in all but the keys. */
-int weir__hop_fill(weir__search *search, const weir__arc *arc, weir_arena *arena, weir_hop *out,
-                   weir_error *err);
-
-/* *out becomes the path over these edges. */
-int weir__path_fill(weir__search *search, const weir__arc *arcs, size_t count, weir_arena *arena,
-                    weir_path *out, weir_error *err);
 
 #endif

@@ -3,14 +3,15 @@
  * from the target backwards, depth first.
  *
  * An edge is tight if the distance of its near end and its cost make the distance of its far end, to the last
- * bit. Shortest paths are the ways over tight edges alone, so each step back from the target leads on to the
- * start, and none is in vain. But for edges that cost nothing: they join nodes of one distance, and a step
- * along one is taken only if from there a lower distance can be had by nodes that are not on the path.
+ * bit, and its cost is not negative (then the search has not met it). Shortest paths are the ways over tight
+ * edges alone, so each step back from the target leads on to the start, and none is in vain. But for edges
+ * that cost nothing: they join nodes of one distance, and a step along one is taken only if from there a
+ * lower distance can be had by nodes that are not on the path.
  *
  * Invariants: nodes on the path from the target are marked; none of them has a lower distance than the last.
  * The tight edges of a node are read when they are first wanted, and kept.
  */
-#include "path.h"
+#include "path_hops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,7 +58,8 @@ struct listing {
   size_t stack_room;
   weir_hop *hops; /* the last `depth` - 1 of hop_room: the path is found from its end */
   size_t hop_room;
-  weir__line ahead; /* nodes of one distance to be looked at */
+  weir__lookup *pulse; /* see feel_pulse */
+  weir__line ahead;    /* nodes of one distance to be looked at */
   uint32_t looks;
 };
 
@@ -78,7 +80,7 @@ static int add_link(const weir__arc *arc, void *data, weir_error *err) {
   weir__search *search = listing->search;
   uint32_t near = weir__idmap_find(&search->map, arc->near);
   uint32_t far = weir__idmap_find(&search->map, arc->far);
-  if (near == WEIR__NO_NODE || near == far || search->met[near].dist[0] < 0 ||
+  if (near == WEIR__NO_NODE || near == far || search->met[near].dist[0] < 0 || !(arc->cost >= 0) ||
       search->met[near].dist[0] + arc->cost != search->met[far].dist[0]) {
     return WEIR_OK;
   }
@@ -198,6 +200,13 @@ static int prepend(struct listing *listing, const weir_hop *hop, weir_error *err
   return WEIR_OK;
 }
 
+/* Asks the store for something: a read that was canceled is told so by what it asks for, and a listing that
+ * has read all tight edges would go on. */
+static int feel_pulse(struct listing *listing, weir_error *err) {
+  int alive;
+  return listing->pulse ? weir__lookup_passes(listing->pulse, listing->search->from, &alive, err) : WEIR_OK;
+}
+
 static int visit_path(struct listing *listing, weir_error *err) {
   weir__search *search = listing->search;
   const weir_path path = {
@@ -210,9 +219,13 @@ static int visit_path(struct listing *listing, weir_error *err) {
   if (weir__search_spent(search)) {
     return WEIR_STOP;
   }
+  int rc = feel_pulse(listing, err);
+  if (rc) {
+    return rc;
+  }
   weir__visit_begin(search->txn);
-  int rc = weir__visit_end(search->txn, &listing->page,
-                           listing->visit(&path, listing->data, &listing->page.error), err);
+  rc = listing->visit(&path, listing->data, &listing->page.error);
+  rc = weir__visit_end(search->txn, &listing->page, rc, err);
   if (rc == WEIR_STOP) {
     search->ending = WEIR_ENDED_STOP;
   }
@@ -256,6 +269,9 @@ static int list_paths(struct listing *listing, uint32_t target, weir_error *err)
   }
   int rc = weir__arcs_open(search, 1, err);
   if (rc == WEIR_OK) {
+    rc = weir__lookup_open(&listing->pulse, search->txn, WEIR__REACH_ID, NULL, err);
+  }
+  if (rc == WEIR_OK) {
     rc = push(listing, target, err);
   }
   while (rc == WEIR_OK && listing->depth > 0) {
@@ -297,6 +313,7 @@ static int find_all_met(weir__search *search, struct all *all, weir_error *err) 
     listing.start = weir__idmap_find(&search->map, search->from);
     rc = list_paths(&listing, weir__idmap_find(&search->map, search->to), err);
   }
+  weir__lookup_close(listing.pulse);
   free(listing.stops);
   free(listing.links);
   free(listing.stack);

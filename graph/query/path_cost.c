@@ -9,7 +9,7 @@
  * start to one that is final from the target, and was looked at. So when the two together are not less than
  * the best path found, there is no better one.
  */
-#include "path.h"
+#include "path_hops.h"
 
 /* A node's edges. */
 struct relaxing {

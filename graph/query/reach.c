@@ -1,5 +1,7 @@
-/* What can be stepped along: labels, conditions and directions as statements. */
+/* What can be stepped along: labels, conditions and directions as statements. Deadlines. */
 #include "reach.h"
+
+#include <time.h>
 
 #include "../internal.h"
 #include "../labels.h"
@@ -83,6 +85,20 @@ void weir__steps_close(weir__steps *steps) {
   weir__hops_close(steps->in);
   weir__lookup_close(steps->node);
   *steps = (weir__steps){NULL, NULL, NULL};
+}
+
+static uint64_t now_ns(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+uint64_t weir__deadline(unsigned time_ms) {
+  return time_ms ? now_ns() + time_ms * UINT64_C(1000000) : 0;
+}
+
+int weir__deadline_passed(uint64_t deadline) {
+  return deadline && now_ns() >= deadline;
 }
 
 int weir__node_number(weir_txn *txn, weir_text key, int64_t *id, weir_error *err) {

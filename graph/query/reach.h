@@ -1,4 +1,4 @@
-/* weir_reach made ready to step with: what a walk and a path have in common. */
+/* What a walk and a path have in common: weir_reach made ready to step with, and the time that they have. */
 #ifndef WEIR_GRAPH_REACH_H
 #define WEIR_GRAPH_REACH_H
 
@@ -24,6 +24,12 @@ typedef struct weir__steps {
 int weir__steps_open(weir__steps *steps, weir_txn *txn, const weir_reach *reach, int flip, int details,
                      const weir_text *cost, weir_error *err);
 void weir__steps_close(weir__steps *steps);
+
+/* The point in time so many milliseconds from now; 0 for 0: never. */
+uint64_t weir__deadline(unsigned time_ms);
+
+/* 1 if it has come. */
+int weir__deadline_passed(uint64_t deadline);
 
 /* *id becomes the number of the node with the key. Errors: WEIR_NOT_FOUND, which names the key. */
 int weir__node_number(weir_txn *txn, weir_text key, int64_t *id, weir_error *err);

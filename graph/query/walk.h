@@ -39,8 +39,10 @@ typedef struct weir__frame {
 } weir__frame;
 
 struct weir_walk {
-  weir_walk_options options; /* texts and conditions are the walk's own */
+  weir_walk_options options; /* texts and conditions are these */
   weir_text *labels;
+  weir_cond *edge_cond;
+  weir_cond *node_cond;
   weir_text *keys;
   size_t key_count;
   weir_pool *pool; /* of the first run */
@@ -78,15 +80,12 @@ typedef struct weir__walk_run {
   weir__steps steps;
   size_t standing[3]; /* by direction: which frame's edges the statement is among, + 1; 0: none */
   uint64_t turns;     /* of the loop */
-  uint64_t deadline;  /* milliseconds; 0: none */
+  uint64_t deadline;  /* of weir__deadline */
   struct weir__trail *trail;
 } weir__walk_run;
 
 /* Goes on until something ends the run. (walk_run.c) */
 int weir__walk_go(weir__walk_run *run, weir_error *err);
-
-/* When a run that begins now has used up its time, in milliseconds of its own; 0: never. */
-uint64_t weir__walk_deadline(const weir_walk *walk);
 
 /* What weir__met_admit says of an edge. */
 enum weir__admission { WEIR__SKIP, WEIR__VISIT, WEIR__AGAIN };

@@ -10,7 +10,6 @@
  * followed. What was read ahead is read anew in the next run, since edges may have gone.
  */
 #include <stdlib.h>
-#include <time.h>
 
 #include "walk.h"
 
@@ -266,16 +265,6 @@ static int find_stop(weir_walk *walk, int *any, weir_error *err) {
 /* ---- The budget ------------------------------------------------------------------------------------------
  */
 
-static uint64_t now_ms(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
-  return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
-uint64_t weir__walk_deadline(const weir_walk *walk) {
-  return walk->options.budget.time_ms ? now_ms() + walk->options.budget.time_ms : 0;
-}
-
 /* WEIR_ENDED: there is budget for one turn more. The first turn is not asked, so that every run does
  * something, however little it may use. */
 static weir_ending check_budget(weir__walk_run *run) {
@@ -291,7 +280,7 @@ static weir_ending check_budget(weir__walk_run *run) {
     return WEIR_ENDED_MEMORY;
   }
   int look = !walk->expanding || run->turns % PIECE == 0; /* at the clock */
-  return run->deadline && look && now_ms() >= run->deadline ? WEIR_ENDED_TIME : WEIR_ENDED;
+  return look && weir__deadline_passed(run->deadline) ? WEIR_ENDED_TIME : WEIR_ENDED;
 }
 
 int weir__walk_go(weir__walk_run *run, weir_error *err) {

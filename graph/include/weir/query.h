@@ -16,7 +16,8 @@
  *   weir_node_explain says which way it goes.
  *
  * Threads, transactions and errors are those of weir/graph.h. WEIR_INVALID is returned for a condition that
- * makes no sense (a key compared with a number, an unknown operator, more than WEIR_COND_MAX parts).
+ * makes no sense (a key compared with a number, an unknown operator, more than WEIR_COND_MAX parts,
+ * deeper than WEIR_COND_DEPTH).
  */
 #ifndef WEIR_QUERY_H
 #define WEIR_QUERY_H
@@ -106,12 +107,14 @@ typedef enum weir_op {
   WEIR_NOT = 13        /* not parts[0]; count is 1 */
 } weir_op;
 
-#define WEIR_COND_MAX 256  /* conditions within a condition, itself included */
-#define WEIR_PATH_MAX 1024 /* bytes in a path */
+#define WEIR_COND_MAX   256  /* conditions within a condition, itself included */
+#define WEIR_COND_DEPTH 16   /* of WEIR_AND, WEIR_OR and WEIR_NOT one within another; see below */
+#define WEIR_PATH_MAX   1024 /* bytes in a path */
 
 /*
  * A condition on a node or an edge. NULL, or one of zeros, is true for all. It is read during the call that
- * it is given to, and stays the caller's.
+ * it is given to, and stays the caller's. A WEIR_AND right within a WEIR_AND, or a WEIR_OR within a WEIR_OR,
+ * makes it no deeper.
  *
  * `path` is the name of a member of props, taken as it is ("age", "home.town" is one name), or, if it begins
  * with a $, a JSON path of SQLite: "$.home.town", "$.tags[0]", "$.tags[#-1]". Names are compared as they are
