@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_frontier.h"
 
 struct weir_graph {
   weir_pool *pool;
@@ -20,10 +21,10 @@ struct weir_graph {
 /* ---- State in each connection ---------------------------------------------------------------------- */
 
 static int connect_graph(struct sqlite3 *db, void **out, void *data, weir_error *err) {
-  (void)db;
   (void)data;
   weir__local *local = calloc(1, sizeof *local);
-  if (!local || weir__labels_open(&local->labels) != WEIR_OK) {
+  if (!local || weir__frontier_connect(db, &local->frontier) != WEIR_OK ||
+      weir__labels_open(&local->labels) != WEIR_OK) {
     free(local);
     return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
   }

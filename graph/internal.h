@@ -15,9 +15,10 @@
 
 /* What the graph keeps in each connection. Used by the thread that has the connection. */
 typedef struct weir__local {
-  struct weir__labels *labels; /* see labels.h */
-  uint64_t rollbacks;          /* weir_txn_rollbacks when the labels were last known to be right */
-  unsigned visiting;           /* visitors of the user's that are running */
+  struct weir__labels *labels;     /* see labels.h */
+  uint64_t rollbacks;              /* weir_txn_rollbacks when the labels were last known to be right */
+  struct weir__frontier *frontier; /* see storage_frontier.h */
+  unsigned visiting;               /* visitors of the user's that are running */
 } weir__local;
 
 /* ---- Running operations (graph.c) ---------------------------------------------------------------- */
