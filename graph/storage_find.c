@@ -557,7 +557,7 @@ static int start(struct statement *st, weir__sql *row, weir_error *err) {
 int weir__store_node_query(weir_txn *txn, const weir__plan_spec *spec, weir__node_found visit, void *data,
                            weir_error *err) {
   struct statement st = {.txn = txn, .spec = spec};
-  weir__sql row;
+  weir__sql row = {.txn = txn};
   int rc;
   if (spec->access == WEIR_BY_LABEL && spec->order == WEIR_FIELD_NONE) {
     rc = merge_nodes(&st, visit, data, err);
@@ -578,7 +578,7 @@ int weir__store_node_query(weir_txn *txn, const weir__plan_spec *spec, weir__nod
 int weir__store_edge_query(weir_txn *txn, const weir__plan_spec *spec, weir__edge_found visit, void *data,
                            weir_error *err) {
   struct statement st = {.txn = txn, .spec = spec};
-  weir__sql row;
+  weir__sql row = {.txn = txn};
   int rc = write_statement(&st, err);
   rc = rc ? rc : start(&st, &row, err);
   if (rc == HAS_ROW) {
