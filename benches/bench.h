@@ -45,6 +45,9 @@ typedef struct bench_settings {
   bench_list tasks;       /* concurrent writers */
   bench_list writes;      /* transactions of each of them */
   bench_list rows;        /* inserted in a transaction */
+
+  unsigned nodes, edges; /* of a graph that is made */
+  const char *works;     /* names separated by commas */
 } bench_settings;
 
 /* A subcommand. */
@@ -58,7 +61,7 @@ typedef struct bench_command {
 } bench_command;
 
 extern const bench_command bench_waves, bench_async, bench_read, bench_stress, bench_throughput,
-    bench_latency, bench_mixed, bench_pinned;
+    bench_latency, bench_mixed, bench_pinned, bench_queries;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
 _Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);

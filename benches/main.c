@@ -12,7 +12,7 @@
 
 static const bench_command *const commands[] = {&bench_waves,  &bench_async,      &bench_read,
                                                 &bench_stress, &bench_throughput, &bench_latency,
-                                                &bench_mixed,  &bench_pinned};
+                                                &bench_mixed,  &bench_pinned,     &bench_queries};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every option of every subcommand. The letters only name them in bench_command.takes. */
@@ -37,6 +37,9 @@ static const struct option_text {
     {"tasks", 'C', "LIST", "tasks that write at once"},
     {"writes", 'W', "LIST", "writes of each task, unless its seconds are over before"},
     {"rows", 'N', "LIST", "rows inserted in a transaction"},
+    {"nodes", 'G', "N", "nodes of the graph"},
+    {"edges", 'E', "N", "edges of the graph"},
+    {"works", 'Q', "LIST", "what to ask"},
     {"seconds", 's', "S", "longest time for one cell in one repetition"},
     {"waves", 'w', "N", "a cell may end after N valid waves and a fifth of the seconds"},
     {"repeat", 'r', "N", "repetitions, interleaved"},
@@ -105,6 +108,15 @@ static void print_default(const bench_settings *s, char letter) {
   case 'N':
     print_list(&s->rows, 0);
     break;
+  case 'G':
+    printf("%u", s->nodes);
+    break;
+  case 'E':
+    printf("%u", s->edges);
+    break;
+  case 'Q':
+    printf("%s", s->works);
+    break;
   case 's':
     printf("%g", s->seconds);
     break;
@@ -165,8 +177,8 @@ static void print_help(void) {
        "  weir-bench read\n"
        "  weir-bench stress --durability full --repeat 3\n"
        "  weir-bench throughput --tasks 1,32 --rows 10\n"
-
-       "  weir-bench latency --connections 32 --rate 1000,8000");
+       "  weir-bench latency --connections 32 --rate 1000,8000\n"
+       "  weir-bench queries --repeat 3");
 }
 
 /* ---- The command line ---- */
@@ -267,6 +279,15 @@ static void take(bench_settings *s, const struct option_text *option, const char
     break;
   case 'N':
     list(name, value, 1000, &s->rows);
+    break;
+  case 'G':
+    s->nodes = whole(name, value, 1, 1e8);
+    break;
+  case 'E':
+    s->edges = whole(name, value, 1, 1e9);
+    break;
+  case 'Q':
+    s->works = value;
     break;
   case 's':
     s->seconds = number(name, value, 0.01, 3600);

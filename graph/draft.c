@@ -1,19 +1,18 @@
 /* Statements made of pieces. Invariant: text has a NUL behind it once there is any. */
 #include "draft.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST 2 /* number of the first parameter */
+#define FIRST 2    /* number of the first parameter */
+#define ROOM  1024 /* most statements fit, and malloc has it at hand */
 
 static void add_text(weir__draft *draft, const char *text, size_t len) {
   if (draft->failed) {
     return;
   }
   if (draft->room - draft->len <= len) {
-    size_t room = 2 * (draft->len + len) + 256;
+    size_t room = draft->len + len < ROOM ? ROOM : 2 * (draft->len + len) + 1;
     char *grown = realloc(draft->text, room);
     if (!grown) {
       draft->failed = 1;
@@ -51,9 +50,17 @@ void weir__draft_sql(weir__draft *draft, const char *sql) {
 }
 
 void weir__draft_number(weir__draft *draft, int64_t number) {
-  char text[24];
-  (void)snprintf(text, sizeof text, "%" PRId64, number);
-  weir__draft_sql(draft, text);
+  char text[24]; /* from its end: numbers are in every statement, and printf takes its time */
+  char *at = text + sizeof text;
+  uint64_t left = number < 0 ? -(uint64_t)number : (uint64_t)number;
+  do {
+    *--at = (char)('0' + left % 10);
+    left /= 10;
+  } while (left > 0);
+  if (number < 0) {
+    *--at = '-';
+  }
+  add_text(draft, at, (size_t)(text + sizeof text - at));
 }
 
 void weir__draft_first(weir__draft *draft) {

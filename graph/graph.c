@@ -11,6 +11,8 @@
 #include <stdlib.h>
 
 #include "labels.h"
+#include "storage_frontier.h"
+#include "storage_query.h"
 #include "storage_text.h"
 
 struct weir_graph {
@@ -25,6 +27,7 @@ static void disconnect_graph(void *data, void *graph) {
   weir__local *local = data;
   weir__labels_close(local->labels);
   weir__terms_close(local->terms);
+  weir__store_indexes_free(local->indexes);
   free(local);
 }
 
@@ -39,7 +42,8 @@ static int connect_graph(struct sqlite3 *db, void **out, void *graph, weir_error
     return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
   }
   local->terms = weir__terms_open(api);
-  if (weir__labels_open(&local->labels) != WEIR_OK || !local->terms) {
+  if (!local->terms || weir__frontier_connect(db, &local->frontier) != WEIR_OK ||
+      weir__labels_open(&local->labels) != WEIR_OK) {
     disconnect_graph(local, graph);
     return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
   }
@@ -170,6 +174,13 @@ int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err)
   struct call call = {fn, data};
   int rc = check_txn(txn, err);
   return rc ? rc : weir_read(txn, run_read, &call, NULL, err);
+}
+
+int weir__graph_read_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {
+  static const weir_txn_options one = {.size = sizeof one, .one_statement = 1};
+  struct call call = {fn, data};
+  int rc = check_txn(txn, err);
+  return rc ? rc : weir_read(txn, run_read, &call, &one, err);
 }
 
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err) {

@@ -15,16 +15,23 @@
 
 /* What the graph keeps in each connection. Used by the thread that has the connection. */
 typedef struct weir__local {
-  struct weir__labels *labels; /* see labels.h */
-  struct weir__terms *terms;   /* see text_tokenizer.h */
-  uint64_t rollbacks;          /* weir_txn_rollbacks when the labels were last known to be right */
-  unsigned visiting;           /* visitors of the user's that are running */
+  struct weir__labels *labels;     /* see labels.h */
+  struct weir__frontier *frontier; /* see storage_frontier.h */
+  struct weir__indexes *indexes;   /* what is known of property indexes, or NULL; see storage_query.h */
+  struct weir__terms *terms;       /* see text_tokenizer.h */
+  uint64_t rollbacks;              /* weir_txn_rollbacks when the labels were last known to be right */
+  unsigned visiting;               /* visitors of the user's that are running */
 } weir__local;
 
 /* ---- Running operations (graph.c) ---------------------------------------------------------------- */
 
 /* Runs `fn` as a read of the graph's, nested in `txn` or on its own. */
 int weir__graph_read(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
+
+/* As weir__graph_read, without the cost of BEGIN and COMMIT, for an `fn` that reads by one statement, and by
+ * others only while that has a row at hand. Labels may be looked up before: they are never changed, and one
+ * that is added later is of no row that the statement could have been about. */
+int weir__graph_read_one(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);
 
 /* Runs `fn` as a write: as a whole or not at all, also inside a larger transaction. */
 int weir__graph_write(weir_txn *txn, weir_txn_fn fn, void *data, weir_error *err);

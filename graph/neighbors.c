@@ -8,12 +8,13 @@
 #include "node.h"
 #include "scan.h"
 
+static int not_found(weir_text key, weir_error *err) {
+  return weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(key));
+}
+
 static int find_node(weir_txn *txn, weir_text key, int64_t *id, weir_error *err) {
   int rc = weir__store_node_ids(txn, &key, 1, id, err);
-  if (rc == WEIR_OK && *id == 0) {
-    rc = weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(key));
-  }
-  return rc;
+  return rc == WEIR_OK && *id == 0 ? not_found(key, err) : rc;
 }
 
 static int check_direction(weir_direction direction, weir_error *err) {
@@ -34,7 +35,15 @@ struct walk {
   weir_neighbor_fn visit;
   void *data;
   weir_direction phase; /* WEIR_OUT, then WEIR_IN */
+  int64_t label;        /* the last edge's, */
+  weir_text label_name; /* whose name this is: most often the next one's, too */
 };
+
+static int name_label(struct walk *walk, int64_t label, weir_error *err) {
+  int rc = walk->label == label ? WEIR_OK : weir__label_name(walk->txn, label, &walk->label_name, err);
+  walk->label = rc ? 0 : label;
+  return rc;
+}
 
 static int visit_hop(const weir__hop *hop, void *data, weir_error *err) {
   struct walk *walk = data;
@@ -49,7 +58,8 @@ static int visit_hop(const weir__hop *hop, void *data, weir_error *err) {
   if (weir__page_full(&walk->page)) {
     return WEIR_STOP;
   }
-  int rc = weir__label_name(walk->txn, hop->place.label, &neighbor.label, err);
+  int rc = name_label(walk, hop->place.label, err);
+  neighbor.label = walk->label_name;
   if (rc == WEIR_OK && (walk->flags & WEIR_WITH_NODES)) {
     rc = weir__node_view(walk->txn, &hop->node, &neighbor.node, err);
   }
@@ -68,23 +78,27 @@ static int visit_hop(const weir__hop *hop, void *data, weir_error *err) {
   return rc;
 }
 
-static int walk_phase(struct walk *walk, int64_t node, int64_t label, weir_direction phase, weir_error *err) {
+static int walk_phase(struct walk *walk, int64_t label, weir_direction phase, weir_error *err) {
   const int64_t *place = walk->page.cursor.place;
-  if ((walk->direction & phase) == 0 || place[0] > (int64_t)phase) {
-    return WEIR_OK;
-  }
   const weir__hop_place after = {.label = place[1], .far = place[2], .rank = place[3]};
   const weir__expansion expansion = {
-      .frontier = &node,
-      .count = 1,
+      .key = walk->key,
       .direction = phase,
       .label = label,
       .reach = walk->flags & WEIR_WITH_NODES ? WEIR__REACH_NODE : WEIR__REACH_KEY,
       .edges = (walk->flags & WEIR_WITH_EDGES) != 0,
+      .places = walk->page.options.cursor != NULL,
       .after = place[0] == (int64_t)phase ? &after : NULL,
   };
+  int found;
   walk->phase = phase;
-  return weir__store_expand(walk->txn, &expansion, visit_hop, walk, err);
+  int rc = weir__store_expand(walk->txn, &expansion, visit_hop, walk, &found, err);
+  return rc == WEIR_OK && !found ? not_found(walk->key, err) : rc;
+}
+
+/* Is there anything left to visit in that direction? */
+static int has_phase(const struct walk *walk, weir_direction phase) {
+  return (walk->direction & phase) != 0 && walk->page.cursor.place[0] <= (int64_t)phase;
 }
 
 static int visit_neighbors(weir_txn *txn, void *data, weir_error *err) {
@@ -93,15 +107,17 @@ static int visit_neighbors(weir_txn *txn, void *data, weir_error *err) {
   int64_t label;
   int none;
   walk->txn = txn;
-  int rc = find_node(txn, walk->key, &node, err);
-  if (rc == WEIR_OK) {
-    rc = weir__label_filter(txn, walk->page.options.label, &label, &none, err);
-  }
-  if (rc || none || walk->page.cursor.done) {
+  int rc = weir__label_filter(txn, walk->page.options.label, &label, &none, err);
+  if (rc) {
     return rc;
   }
-  rc = walk_phase(walk, node, label, WEIR_OUT, err);
-  return rc ? rc : walk_phase(walk, node, label, WEIR_IN, err);
+  int out = !none && !walk->page.cursor.done && has_phase(walk, WEIR_OUT);
+  int in = !none && !walk->page.cursor.done && has_phase(walk, WEIR_IN);
+  if (!out && !in) {
+    return find_node(txn, walk->key, &node, err);
+  }
+  rc = out ? walk_phase(walk, label, WEIR_OUT, err) : WEIR_OK;
+  return rc || !in ? rc : walk_phase(walk, label, WEIR_IN, err);
 }
 
 int weir_neighbors(weir_txn *txn, weir_text key, weir_direction direction, unsigned flags,
@@ -120,7 +136,9 @@ int weir_neighbors(weir_txn *txn, weir_text key, weir_direction direction, unsig
   if (rc) {
     return rc;
   }
-  return weir__page_end(&walk.page, weir__graph_read(txn, visit_neighbors, &walk, err));
+  rc = direction == WEIR_BOTH ? weir__graph_read(txn, visit_neighbors, &walk, err)
+                              : weir__graph_read_one(txn, visit_neighbors, &walk, err);
+  return weir__page_end(&walk.page, rc);
 }
 
 /* ---- Counting ------------------------------------------------------------------------------------------ */

@@ -102,7 +102,7 @@ int weir_node_get(weir_txn *txn, weir_text key, weir_node *out, weir_arena *aren
   if (rc == WEIR_OK) {
     rc = weir__key_check(key, "key", err);
   }
-  return rc ? rc : weir__graph_read(txn, get_node, &read, err);
+  return rc ? rc : weir__graph_read_one(txn, get_node, &read, err);
 }
 
 static int get_many(weir_txn *txn, void *data, weir_error *err) {

@@ -38,8 +38,9 @@
 #define EDGE_REVERSE "CREATE INDEX edge_reverse ON edge(dst, label, src, rank);"
 
 /* path: as weir__path_write makes it. labels: numbers; fields: [[path, weight], ...]. ready: 0 while an index
- * is being made. filled: nodes with a number up to this are in the text index. The id of a text index is
- * never given again: so whoever makes one notices that another has begun it anew. */
+ * is being made. filled and goal: nodes with a number above the one and up to the other are not yet looked
+ * at. The id of a text index is never given again: so whoever makes one notices that another has begun it
+ * anew. */
 #define INDEXES                                                                                              \
   "CREATE TABLE property_index(id INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL CHECK(target IN "  \
   "('node', "                                                                                                \
@@ -47,6 +48,7 @@
   " DEFAULT 0, UNIQUE(target, label, path)) STRICT;"                                                         \
   "CREATE TABLE text_index(id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE,"                 \
   " tokenizer TEXT NOT NULL, labels TEXT NOT NULL, fields TEXT NOT NULL, filled INTEGER NOT NULL DEFAULT 0," \
+  " goal INTEGER NOT NULL DEFAULT 0,"                                                                        \
   " ready INTEGER NOT NULL DEFAULT 0) STRICT;"
 
 static const char create[] =

@@ -127,9 +127,9 @@ int weir__store_edge_update(weir_txn *txn, const weir__edge_row *row, weir_error
 
 int weir__store_edge_delete(weir_txn *txn, const weir__edge_id *id, weir_error *err);
 
-/* ---- From nodes to their neighbors -------------------------------------------------------------------- */
+/* ---- From a node to its neighbors ---------------------------------------------------------------------- */
 
-/* How much of the neighbor an expansion reads. */
+/* How much of a node is read. */
 enum weir__reach { WEIR__REACH_ID, WEIR__REACH_KEY, WEIR__REACH_NODE };
 
 /* The edges of one node in one direction are in the order of label, far, rank. */
@@ -140,28 +140,27 @@ typedef struct weir__hop_place {
 } weir__hop_place;
 
 typedef struct weir__hop {
-  size_t index; /* of the node in the frontier */
-  weir__hop_place place;
-  double weight; /* weight, props, rev: with `edges` */
+  weir__hop_place place; /* far: with `places` */
+  double weight;         /* weight, props, rev: with `edges` */
   weir_text props;
   int64_t rev;
-  weir__node_row node; /* by `reach`: id; key as well; the rest as well */
+  weir__node_row node; /* by `reach`: key; the rest as well; never its number */
 } weir__hop;
 
 typedef int (*weir__hop_visit)(const weir__hop *hop, void *data, weir_error *err);
 
 typedef struct weir__expansion {
-  const int64_t *frontier; /* nodes to start from */
-  size_t count;
-  weir_direction direction; /* WEIR_OUT or WEIR_IN */
-  int64_t label;            /* of the edges; 0: any */
-  enum weir__reach reach;
+  weir_text key;                /* of the node to start from */
+  weir_direction direction;     /* WEIR_OUT or WEIR_IN */
+  int64_t label;                /* of the edges; 0: any */
+  enum weir__reach reach;       /* of the neighbors: WEIR__REACH_KEY or _NODE */
   int edges;                    /* 1: weight, props and rev of the edges */
-  const weir__hop_place *after; /* where to go on among the edges of frontier[0]; NULL: from their start */
+  int places;                   /* 1: the far ends' numbers, which a place has to name */
+  const weir__hop_place *after; /* where to go on, with `places`; NULL: from the start */
 } weir__expansion;
 
-/* Visits the edges of the nodes in the frontier, node by node: one range of the index each. */
+/* Visits the edges of a node: one range of an index, in one statement. *found: is the node there? */
 int weir__store_expand(weir_txn *txn, const weir__expansion *what, weir__hop_visit visit, void *data,
-                       weir_error *err);
+                       int *found, weir_error *err);
 
 #endif

@@ -333,6 +333,9 @@ static void add_place(struct statement *st) {
 
 static void add_order(struct statement *st) {
   const char *between = " ORDER BY ";
+  if (range_of(st->spec, WEIR_FIELD_KEY, WEIR_EQ)) { /* one row */
+    return;
+  }
   for (size_t i = 0; i < st->order_count; i++) {
     if (!st->order[i].pinned) {
       sql(st, between);
@@ -395,8 +398,10 @@ static int write_statement(struct statement *st, weir_error *err) {
     add_place(st);
   }
   add_order(st);
-  sql(st, " LIMIT ");
-  weir__draft_int(&st->draft, spec->wants > 0 && spec->wants < INT64_MAX ? (int64_t)spec->wants : -1);
+  if (spec->wants > 0 && spec->wants < INT64_MAX) {
+    sql(st, " LIMIT ");
+    weir__draft_int(&st->draft, (int64_t)spec->wants);
+  }
   return WEIR_OK;
 }
 
@@ -520,6 +525,35 @@ static int merge_nodes(struct statement *st, weir__node_found visit, void *data,
 /* ---- Running ---------------------------------------------------------------------------------------------
  */
 
+/* What a step returns for a row; visitors never do. */
+#define HAS_ROW 3
+
+static int step(int rc, weir__sql *row, weir_error *err) {
+  if (rc) { /* of the visitor */
+    return rc;
+  }
+  rc = weir__sql_step(row, err);
+  return rc > 0 ? HAS_ROW : rc;
+}
+
+/* Begins the statement and takes its first step. That shows if a guess was right: the table is there, and
+ * with the snapshot that has begun it is known whether it is the right one. Without HAS_ROW nothing needs
+ * ending. */
+static int start(struct statement *st, weir__sql *row, weir_error *err) {
+  int rc = weir__draft_begin(&st->draft, row, st->txn, err);
+  if (rc) {
+    return st->spec->guessed ? WEIR__STALE : rc;
+  }
+  rc = step(WEIR_OK, row, err);
+  if (st->spec->guessed && rc < 0) {
+    rc = WEIR__STALE;
+  }
+  if (rc != HAS_ROW) {
+    weir__sql_end(row);
+  }
+  return rc;
+}
+
 int weir__store_node_query(weir_txn *txn, const weir__plan_spec *spec, weir__node_found visit, void *data,
                            weir_error *err) {
   struct statement st = {.txn = txn, .spec = spec};
@@ -529,15 +563,10 @@ int weir__store_node_query(weir_txn *txn, const weir__plan_spec *spec, weir__nod
     rc = merge_nodes(&st, visit, data, err);
   } else {
     rc = write_statement(&st, err);
-    if (rc == WEIR_OK) {
-      rc = weir__draft_begin(&st.draft, &row, txn, err);
-    }
-    if (rc == WEIR_OK) {
-      while ((rc = weir__sql_step(&row, err)) > 0) {
-        rc = visit_node(&st, &row, visit, data, err);
-        if (rc) {
-          break;
-        }
+    rc = rc ? rc : start(&st, &row, err);
+    if (rc == HAS_ROW) {
+      while (rc == HAS_ROW) {
+        rc = step(visit_node(&st, &row, visit, data, err), &row, err);
       }
       weir__sql_end(&row);
     }
@@ -551,15 +580,10 @@ int weir__store_edge_query(weir_txn *txn, const weir__plan_spec *spec, weir__edg
   struct statement st = {.txn = txn, .spec = spec};
   weir__sql row;
   int rc = write_statement(&st, err);
-  if (rc == WEIR_OK) {
-    rc = weir__draft_begin(&st.draft, &row, txn, err);
-  }
-  if (rc == WEIR_OK) {
-    while ((rc = weir__sql_step(&row, err)) > 0) {
-      rc = visit_edge(&st, &row, visit, data, err);
-      if (rc) {
-        break;
-      }
+  rc = rc ? rc : start(&st, &row, err);
+  if (rc == HAS_ROW) {
+    while (rc == HAS_ROW) {
+      rc = step(visit_edge(&st, &row, visit, data, err), &row, err);
     }
     weir__sql_end(&row);
   }

@@ -1,6 +1,6 @@
 /*
- * Property indexes on SQLite. The catalog is the table property_index (schema.c). Each index has a table of
- * its own, node_index_<id> or edge_index_<id>, in the order of (kind, value, identity of the row): see
+ * The tables of property indexes on SQLite. Each index (storage_catalog.c) has a table of its own,
+ * node_index_<id> or edge_index_<id>, in the order of (kind, value, identity of the row): see
  * weir__draft_kind. Every row with the index's label has one entry, also without the property, so the table
  * is all of them in their order.
  *
@@ -13,90 +13,11 @@
  */
 #include "storage_query.h"
 
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "draft.h"
-#include "labels.h"
-#include "query/cond.h"
 #include "text.h"
-
-/* What RAISE says, with the id behind it. */
-#define UNIQUE_MESSAGE "weir: unique index "
-
-#define NAME_ROOM 64
-
-static const char *prefix_of(weir_target target) {
-  return target == WEIR_NODES ? "node" : "edge";
-}
-
-/* ---- The catalog --------------------------------------------------------------------------------------- */
-
-static int visit_rows(weir__sql *sql, weir__index_visit visit, void *data, weir_error *err) {
-  int rc;
-  while ((rc = weir__sql_step(sql, err)) > 0) {
-    weir__index_row row = {
-        .id = weir__sql_get_int(sql, 0),
-        .target = weir__sql_get_int(sql, 1) ? WEIR_NODES : WEIR_EDGES,
-        .label = weir__sql_get_int(sql, 2),
-        .path = weir__sql_get_text(sql, 3),
-        .unique = (int)weir__sql_get_int(sql, 4),
-        .ready = (int)weir__sql_get_int(sql, 5),
-    };
-    rc = row.path.ptr ? visit(&row, data, err) : weir_fail(err, WEIR_NOMEM, "out of memory for an index");
-    if (rc) {
-      break;
-    }
-  }
-  weir__sql_end(sql);
-  return rc;
-}
-
-#define COLUMNS "SELECT id, target = 'node', label, path, is_unique, ready FROM property_index "
-
-int weir__store_index_list(weir_txn *txn, weir__index_visit visit, void *data, weir_error *err) {
-  static const weir_text text = WEIR_TEXT(COLUMNS "ORDER BY id");
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  return rc ? rc : visit_rows(&sql, visit, data, err);
-}
-
-int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
-                         void *data, weir_error *err) {
-  static const weir_text text =
-      WEIR_TEXT(COLUMNS "WHERE target = ?1 AND label = ?2 AND ready = 1 ORDER BY path");
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  weir__sql_text(&sql, weir_str(prefix_of(target)));
-  weir__sql_int(&sql, label);
-  return visit_rows(&sql, visit, data, err);
-}
-
-int weir__store_index_find(weir_txn *txn, weir__index_row *row, weir_error *err) {
-  static const weir_text text =
-      WEIR_TEXT("SELECT id, ready FROM property_index WHERE target = ?1 AND label = ?2 AND path = ?3");
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  weir__sql_text(&sql, weir_str(prefix_of(row->target)));
-  weir__sql_int(&sql, row->label);
-  weir__sql_text(&sql, row->path);
-  rc = weir__sql_step(&sql, err);
-  if (rc >= 0) {
-    row->id = rc ? weir__sql_get_int(&sql, 0) : 0;
-    row->ready = rc ? (int)weir__sql_get_int(&sql, 1) : 0;
-    rc = WEIR_OK;
-  }
-  weir__sql_end(&sql);
-  return rc;
-}
 
 /* ---- Making and dropping ------------------------------------------------------------------------------- */
 
@@ -166,7 +87,7 @@ static const char *const node_tables =
 static const char *const node_unique =
     "CREATE TRIGGER {T}_unique BEFORE INSERT ON {T} WHEN new.kind BETWEEN 1 AND 3 AND EXISTS("
     "SELECT 1 FROM {T} WHERE kind = new.kind AND value = new.value AND node <> new.node)"
-    " BEGIN SELECT RAISE(ABORT, '" UNIQUE_MESSAGE "{I}'); END;";
+    " BEGIN SELECT RAISE(ABORT, '" WEIR__UNIQUE_MESSAGE "{I}'); END;";
 
 static const char *const edge_tables =
     "CREATE TABLE {T}(kind INTEGER NOT NULL, value ANY NOT NULL, src INTEGER NOT NULL, dst INTEGER NOT NULL,"
@@ -187,7 +108,7 @@ static const char *const edge_unique =
     "CREATE TRIGGER {T}_unique BEFORE INSERT ON {T} WHEN new.kind BETWEEN 1 AND 3 AND EXISTS("
     "SELECT 1 FROM {T} WHERE kind = new.kind AND value = new.value"
     " AND (src, dst, rank) IS NOT (new.src, new.dst, new.rank))"
-    " BEGIN SELECT RAISE(ABORT, '" UNIQUE_MESSAGE "{I}'); END;";
+    " BEGIN SELECT RAISE(ABORT, '" WEIR__UNIQUE_MESSAGE "{I}'); END;";
 
 /* Runs statements without parameters. */
 static int run_pattern(weir_txn *txn, const weir__index_row *row, const char *text, weir_error *err) {
@@ -208,7 +129,7 @@ int weir__store_index_add(weir_txn *txn, weir__index_row *row, weir_error *err) 
   if (rc) {
     return rc;
   }
-  weir__sql_text(&sql, weir_str(prefix_of(row->target)));
+  weir__sql_text(&sql, weir_str(row->target == WEIR_NODES ? "node" : "edge"));
   weir__sql_int(&sql, row->label);
   weir__sql_text(&sql, row->path);
   weir__sql_int(&sql, row->unique);
@@ -429,117 +350,4 @@ int weir__store_index_fill(weir_txn *txn, const weir__index_row *row, size_t bat
     rc = make_ready(txn, row->id, err);
   }
   return rc < 0 ? rc : WEIR_OK;
-}
-
-/* ---- Values that are there already ----------------------------------------------------------------------
- */
-
-/* The index that has just refused an entry; its path is to be freed. id 0: none has. */
-static int refusing_index(weir_txn *txn, int rc, weir__index_row *out, weir_error *err) {
-  static const weir_text text = WEIR_TEXT(COLUMNS "WHERE id = ?1");
-  sqlite3 *db = weir_txn_db(txn);
-  *out = (weir__index_row){.id = 0};
-  if (rc != WEIR_CONSTRAINT || sqlite3_extended_errcode(db) != SQLITE_CONSTRAINT_TRIGGER) {
-    return WEIR_OK;
-  }
-  const char *message = sqlite3_errmsg(db);
-  if (strncmp(message, UNIQUE_MESSAGE, strlen(UNIQUE_MESSAGE)) != 0) {
-    return WEIR_OK;
-  }
-  int64_t id = strtoll(message + strlen(UNIQUE_MESSAGE), NULL, 10);
-  weir__sql sql;
-  rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  weir__sql_int(&sql, id);
-  rc = weir__sql_step(&sql, err);
-  if (rc > 0) {
-    weir_text path = weir__sql_get_text(&sql, 3);
-    char *copy = path.ptr ? malloc(path.len + 1) : NULL;
-    rc = copy ? WEIR_OK : weir_fail(err, WEIR_NOMEM, "out of memory for an index");
-    if (copy) {
-      *out = (weir__index_row){.id = id,
-                               .target = weir__sql_get_int(&sql, 1) ? WEIR_NODES : WEIR_EDGES,
-                               .label = weir__sql_get_int(&sql, 2),
-                               .path = weir__text_copy(&(char *){copy}, path)};
-    }
-  }
-  weir__sql_end(&sql);
-  return rc;
-}
-
-#define FROM_ENTRY " FROM ({P}) p CROSS JOIN {T} i ON i.kind = p.kind AND i.value = p.value"
-#define SHOW_VALUE                                                                                           \
-  "SELECT CASE i.kind WHEN 1 THEN CASE i.value WHEN 1 THEN 'true' ELSE 'false' END ELSE json_quote(i.value)" \
-  " END, "
-
-/* Says which row has the value. */
-static int tell_conflict(weir_txn *txn, const weir__index_row *index, weir_text props, const int64_t *self,
-                         size_t self_count, weir_error *err) {
-  weir_text label;
-  weir__sql sql;
-  weir__draft draft = {.text = NULL};
-  const struct pattern pattern = {&draft, index};
-  add_pattern(&pattern, index->target == WEIR_NODES ? SHOW_VALUE "n.key" FROM_ENTRY
-                                                                 " CROSS JOIN node n ON n.id = i.node"
-                                                                 " WHERE i.node <> ?2"
-                                                    : SHOW_VALUE
-                            "s.key, d.key, i.rank" FROM_ENTRY
-                            " CROSS JOIN node s ON s.id = i.src CROSS JOIN node d ON d.id = i.dst"
-                            " WHERE (i.src, i.dst, i.rank) IS NOT (?2, ?3, ?4)");
-  int rc = weir__label_name(txn, index->label, &label, err);
-  if (rc == WEIR_OK) {
-    rc = weir__draft_begin(&draft, &sql, txn, err);
-  }
-  if (rc == WEIR_OK) {
-    weir__sql_text(&sql, props);
-    for (size_t i = 0; i < self_count; i++) {
-      weir__sql_int(&sql, self[i]);
-    }
-    rc = weir__sql_step(&sql, err);
-    if (rc > 0) {
-      weir_text path = weir__path_show(index->path);
-      weir_text value = weir__sql_get_text(&sql, 0);
-      weir_text key = weir__sql_get_text(&sql, 1);
-      if (index->target == WEIR_NODES) {
-        rc = weir_fail(
-            err, WEIR_EXISTS,
-            "node \"%.*s\" has \"%.*s\": %.*s already, and the index of nodes with label %.*s is unique",
-            WEIR__SHOW(key), WEIR__SHOW(path), WEIR__SHOW(value), WEIR__SHOW(label));
-      } else {
-        weir_text dst = weir__sql_get_text(&sql, 2);
-        rc = weir_fail(
-            err, WEIR_EXISTS,
-            "edge (\"%.*s\")-[%.*s, rank %lld]->(\"%.*s\") has \"%.*s\": %.*s already, and the index is"
-            " unique",
-            WEIR__SHOW(key), WEIR__SHOW(label), (long long)weir__sql_get_int(&sql, 3), WEIR__SHOW(dst),
-            WEIR__SHOW(path), WEIR__SHOW(value));
-      }
-    }
-    weir__sql_end(&sql);
-  }
-  weir__draft_clear(&draft);
-  return rc ? rc : weir_fail(err, WEIR_CORRUPT, "the store is damaged: an index holds an entry of no row");
-}
-
-static int translate(weir_txn *txn, weir_text props, const int64_t *self, size_t self_count, int rc,
-                     weir_error *err) {
-  weir__index_row index;
-  int found = refusing_index(txn, rc, &index, err);
-  if (found || index.id == 0) {
-    return found ? found : rc;
-  }
-  rc = tell_conflict(txn, &index, props, self, self_count, err);
-  free((void *)(uintptr_t)index.path.ptr);
-  return rc;
-}
-
-int weir__store_node_conflict(weir_txn *txn, const weir__node_row *row, int rc, weir_error *err) {
-  return translate(txn, row->props, &row->id, 1, rc, err);
-}
-
-int weir__store_edge_conflict(weir_txn *txn, const weir__edge_row *row, int rc, weir_error *err) {
-  const int64_t self[3] = {row->id.src, row->id.dst, row->id.rank};
-  return translate(txn, row->props, self, 3, rc, err);
 }

@@ -9,7 +9,7 @@
 
 #include "storage.h"
 
-/* ---- Property indexes (storage_index.c) --------------------------------------------------------------- */
+/* ---- Property indexes (storage_catalog.c) ------------------------------------------------------------- */
 
 typedef struct weir__index_row {
   int64_t id; /* never given twice; 0: there is none */
@@ -25,12 +25,25 @@ typedef int (*weir__index_visit)(const weir__index_row *row, void *data, weir_er
 /* Visits all indexes, in the order in which they were made. */
 int weir__store_index_list(weir_txn *txn, weir__index_visit visit, void *data, weir_error *err);
 
-/* Visits those that are ready, of one target and label. */
-int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
-                         void *data, weir_error *err);
+/*
+ * Visits those that are ready, of one target and label; `visit` must not read. A connection remembers them.
+ * In a read whose snapshot has not begun, since no statement has run, nobody knows yet if that still holds:
+ * with `guessed` (NULL: it must not) it is taken to, and *guessed becomes 1. Since an index that is ready
+ * stays so until it is dropped, and ids are not given twice, the guess is wrong only if its table is not
+ * there.
+ */
+int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, int *guessed,
+                         weir__index_visit visit, void *data, weir_error *err);
+
+struct weir__indexes;
+
+/* Frees what is remembered. NULL is a no-op. */
+void weir__store_indexes_free(struct weir__indexes *indexes);
 
 /* Sets id and ready of the index with target, label and path of `row`. */
 int weir__store_index_find(weir_txn *txn, weir__index_row *row, weir_error *err);
+
+/* ---- Their tables (storage_index.c) ------------------------------------------------------------------- */
 
 /* Adds an index, and sets its id. From now on what is written goes into it; what is there, does not. */
 int weir__store_index_add(weir_txn *txn, weir__index_row *row, weir_error *err);
@@ -52,6 +65,11 @@ typedef struct weir__fill {
  * Errors: WEIR_CANCELED (somebody else has dropped it), WEIR_EXISTS. */
 int weir__store_index_fill(weir_txn *txn, const weir__index_row *row, size_t batch, weir__fill *fill,
                            weir_error *err);
+
+/* ---- Unique ones (storage_unique.c) ------------------------------------------------------------------- */
+
+/* What their triggers raise, with the id behind it. */
+#define WEIR__UNIQUE_MESSAGE "weir: unique index "
 
 /* After a write of a node or an edge has failed with `rc`: if that was because of a unique index, returns
  * WEIR_EXISTS, and the message names property, value and the row that has it. Else returns rc. */
@@ -78,6 +96,7 @@ typedef struct weir__plan_spec {
                                      values of one type, or one WEIR_PRESENT */
   size_t range_count;
   int64_t index;        /* BY_INDEX: its id */
+  int guessed;          /* BY_INDEX: that it is there is a guess, see weir__store_index_of */
   int ordered_by_index; /* BY_INDEX: the find is ordered by its path */
   weir_field order;
   weir_text order_path;
@@ -97,6 +116,9 @@ typedef int (*weir__node_found)(const weir__node_row *row, const weir__position 
                                 weir_error *err);
 typedef int (*weir__edge_found)(const weir__edge_row *row, const weir__position *at, void *data,
                                 weir_error *err);
+
+/* What these return, and have visited nothing, if the index is not there: a new plan is needed. */
+#define WEIR__STALE 2
 
 /* Visits what is found, in order. */
 int weir__store_node_query(weir_txn *txn, const weir__plan_spec *spec, weir__node_found visit, void *data,

@@ -37,7 +37,7 @@ int weir__store_text_connect(sqlite3 *db, fts5_api **api, weir_error *err) {
     code = find_api(db, api);
   }
   if (code == SQLITE_OK && *api) {
-    code = weir__tokenizers_add(*api);
+    code = weir__tokenizers_add(db, *api);
   }
   if (code == SQLITE_OK && *api) {
     code = weir__snippet_add(*api);

@@ -2,8 +2,10 @@
  * Text indexes: the catalog, and how they are filled. What stands in the database for one of them is in
  * storage_text_schema.c.
  *
- * A node that is written while an index is being filled is seen to by a trigger if it is behind the mark
- * text_index.filled, and by the filling if it is before it. The mark moves in the transaction that fills.
+ * What there is to fill is nodes with numbers above text_index.filled, up to text_index.goal: the highest
+ * number when it began. So filling comes to its end however fast others write. A node that is written
+ * meanwhile is left to the filling if its number is among these, and else seen to by a trigger. `filled`
+ * moves in the transaction that fills.
  */
 #include "storage_text.h"
 
@@ -159,7 +161,8 @@ static void add_json(weir__draft *draft, json_t *json) {
 static int add_row(weir_txn *txn, weir__text_index *index, weir_error *err) {
   weir__draft draft = {.text = NULL};
   weir__sql sql;
-  weir__draft_sql(&draft, "INSERT INTO text_index(name, tokenizer, labels, fields) VALUES (");
+  weir__draft_sql(&draft, "INSERT INTO text_index(goal, name, tokenizer, labels, fields) VALUES ("
+                          "(SELECT ifnull(max(id), 0) FROM node), ");
   weir__draft_text(&draft, index->name);
   weir__draft_sql(&draft, ", ");
   weir__draft_text(&draft, weir_str(tokenizer_words[index->tokenizer]));
@@ -203,7 +206,7 @@ int weir__store_text_drop(weir_txn *txn, int64_t id, weir_error *err) {
 /* ---- Filling ----------------------------------------------------------------------------------------------
  */
 
-/* *filled: the mark; -1: there is no such index that is being made. */
+/* *filled: -1 if there is no such index that is being made. */
 static int read_mark(weir_txn *txn, int64_t id, int64_t *filled, weir_error *err) {
   static const weir_text text = WEIR_TEXT("SELECT filled FROM text_index WHERE id = ?1 AND ready = 0");
   weir__sql sql;
@@ -228,16 +231,19 @@ static int move_mark(weir_txn *txn, int64_t id, int64_t to, int ready, weir_erro
   return weir__sql_run(&sql, err);
 }
 
-/* The number of the last of the next `batch` nodes, and how many these are. */
-static int look_ahead(weir_txn *txn, int64_t after, unsigned batch, int64_t *last, uint64_t *count,
-                      weir_error *err) {
+/* The number of the last of the next `batch` nodes, or the goal, and how many nodes these are. */
+static int look_ahead(weir_txn *txn, const weir__text_index *index, int64_t after, unsigned batch,
+                      int64_t *last, uint64_t *count, weir_error *err) {
   static const weir_text text =
-      WEIR_TEXT("SELECT max(id), count(*) FROM (SELECT id FROM node WHERE id > ?1 ORDER BY id LIMIT ?2)");
+      WEIR_TEXT("SELECT iif(count(n.id) = ?3, max(n.id), goal), count(n.id) FROM text_index LEFT JOIN"
+                " (SELECT id FROM node WHERE id > ?2 AND id <= (SELECT goal FROM text_index WHERE id = ?1)"
+                " ORDER BY id LIMIT ?3) n WHERE text_index.id = ?1");
   weir__sql sql;
   int rc = weir__sql_begin(&sql, txn, text, err);
   if (rc) {
     return rc;
   }
+  weir__sql_int(&sql, index->id);
   weir__sql_int(&sql, after);
   weir__sql_int(&sql, batch);
   rc = weir__sql_step(&sql, err);
@@ -260,12 +266,12 @@ int weir__store_text_fill(weir_txn *txn, const weir__text_index *index, unsigned
   if (rc || out->gone) {
     return rc;
   }
-  rc = look_ahead(txn, filled, batch, &last, &out->looked, err);
+  rc = look_ahead(txn, index, filled, batch, &last, &out->looked, err);
   if (rc) {
     return rc;
   }
   out->done = out->looked < batch;
-  /* First the mark: behind it is what the view has. */
+  /* First the mark: the view has what is behind it. */
   rc = move_mark(txn, index->id, out->done ? INT64_MAX : last, out->done, err);
-  return rc ? rc : weir__text_schema_fill(txn, index, filled, err);
+  return rc ? rc : weir__text_schema_fill(txn, index, filled, last, err);
 }

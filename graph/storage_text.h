@@ -59,8 +59,9 @@ int weir__store_text_drop(weir_txn *txn, int64_t id, weir_error *err);
 int weir__text_schema_create(weir_txn *txn, const weir__text_index *index, weir_error *err);
 int weir__text_schema_drop(weir_txn *txn, int64_t id, weir_error *err);
 
-/* Puts the nodes with a number above `after`, as far as they belong there, into the table. */
-int weir__text_schema_fill(weir_txn *txn, const weir__text_index *index, int64_t after, weir_error *err);
+/* Puts the nodes with numbers above `after`, up to `last`, into the table, as far as they belong there. */
+int weir__text_schema_fill(weir_txn *txn, const weir__text_index *index, int64_t after, int64_t last,
+                           weir_error *err);
 
 /* ---- Searches (storage_search.c) ------------------------------------------------------------------------
  */

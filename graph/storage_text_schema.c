@@ -6,9 +6,8 @@
  *   node_text_1_insert, node_text_1_update, node_text_1_delete     triggers that keep the two equal
  *
  * Invariant, after each statement: a node is in the table, once and with the texts that it has now, if the
- * view has it; and not, if not. The view has a node if its number is not above the mark text_index.filled, it
- * has one of the labels, and one text at least. Once an index is ready, its mark is the highest number there
- * can be.
+ * view has it; and not, if not. The view has a node if it is none of those that are still to be looked
+ * at (see storage_text.c), has one of the labels, and one text at least.
  *
  * FTS5 has to be told the old texts when a row leaves: so the texts must be functions of props alone.
  */
@@ -91,9 +90,10 @@ static void add_labeled(weir__draft *draft, const weir__text_index *index, const
   weir__draft_sql(draft, "))");
 }
 
-/* 1 if the row is behind the mark. */
+/* 1 if the row is none of those that have still to be looked at. */
 static void add_filled(weir__draft *draft, const weir__text_index *index, const char *row) {
-  ADD(draft, index, row, ".id <= (SELECT filled FROM text_index WHERE id = ", "#", ")");
+  ADD(draft, index, "(SELECT ", row, ".id <= filled OR ", row, ".id > goal FROM text_index WHERE id = ", "#",
+      ")");
 }
 
 static void add_table(weir__draft *draft, const weir__text_index *index) {
@@ -215,13 +215,16 @@ int weir__text_schema_drop(weir_txn *txn, int64_t id, weir_error *err) {
   return run(&draft, txn, err);
 }
 
-int weir__text_schema_fill(weir_txn *txn, const weir__text_index *index, int64_t after, weir_error *err) {
+int weir__text_schema_fill(weir_txn *txn, const weir__text_index *index, int64_t after, int64_t last,
+                           weir_error *err) {
   weir__draft draft = {.text = NULL};
   weir__sql sql;
   ADD(&draft, index, "INSERT INTO node_text_", "#", "(rowid, ");
   add_columns(&draft, index);
   ADD(&draft, index, ") SELECT * FROM node_text_", "#", "_source WHERE id > ");
   weir__draft_int(&draft, after);
+  weir__draft_sql(&draft, " AND id <= ");
+  weir__draft_int(&draft, last);
   int rc = weir__draft_begin(&draft, &sql, txn, err);
   if (rc == WEIR_OK) {
     rc = weir__sql_run(&sql, err);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 
 #include "draft.h"
+#include "internal.h"
+#include "storage_frontier.h"
 
 /* ---- Hops --------------------------------------------------------------------------------------------- */
 
@@ -17,13 +19,22 @@ struct weir__hops {
   weir__sql sql;
   weir__draft behind_draft; /* for weir__hops_seek_behind; its text is empty as long as it is not needed */
   weir__sql behind;
-  weir__sql *at; /* the one of the two that is being read */
+  weir__sql *at;            /* the one of the two that is being read */
+  weir__frontier *frontier; /* the connection's */
+  const int64_t *nodes;     /* with WEIR__HOPS_FRONTIER: to step from */
+  size_t node_count;
 };
 
+static int is_taking(const weir__hops_spec *spec) {
+  return spec->details == WEIR__HOPS_IDS || spec->details == WEIR__HOPS_FRONTIER;
+}
+
 static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
-  weir__draft_sql(draft, spec->direction == WEIR_OUT ? "SELECT e.dst" : "SELECT e.src");
-  if (spec->details != WEIR__HOPS_IDS) {
-    weir__draft_sql(draft, ", e.label, e.rank");
+  if (is_taking(spec)) {
+    weir__draft_sql(draft, "SELECT 1");
+  } else {
+    weir__draft_sql(draft, spec->direction == WEIR_OUT ? "SELECT e.dst, e.label, e.rank"
+                                                       : "SELECT e.src, e.label, e.rank");
   }
   if (spec->details == WEIR__HOPS_DETAILS) {
     weir__draft_sql(draft, ", e.weight, e.props, e.rev");
@@ -37,10 +48,15 @@ static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
     weir__draft_prop(draft, "e.props", *spec->cost);
     weir__draft_sql(draft, " END");
   }
-  /* The node is ?1 wherever it stands, so that it can be bound first. */
-  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " FROM edge e WHERE e.src = "
-                                                     : " FROM edge e WHERE e.dst = ");
-  weir__draft_first(draft);
+  if (spec->details == WEIR__HOPS_FRONTIER) {
+    weir__draft_sql(draft, spec->direction == WEIR_OUT
+                               ? " FROM weir_frontier f CROSS JOIN edge e WHERE e.src = f.id"
+                               : " FROM weir_frontier f CROSS JOIN edge e WHERE e.dst = f.id");
+  } else { /* the node is ?1 wherever it stands, so that it can be bound first */
+    weir__draft_sql(draft, spec->direction == WEIR_OUT ? " FROM edge e WHERE e.src = "
+                                                       : " FROM edge e WHERE e.dst = ");
+    weir__draft_first(draft);
+  }
 }
 
 /* In the order of the table or its index: nothing is sorted. */
@@ -66,9 +82,31 @@ static int write_where(weir__draft *draft, weir_txn *txn, const weir__hops_spec 
   return weir__draft_cond(draft, txn, WEIR_EDGES, spec->where, err);
 }
 
+/*
+ * weir_take costs much less than a return from SQLite for each row and a call for its column. It is asked
+ * last, behind the condition: CASE evaluates in order.
+ */
+static int write_take(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
+  const char *call = spec->direction == WEIR_OUT ? "weir_take(e.dst)" : "weir_take(e.src)";
+  weir__draft_sql(draft, " AND ");
+  if (!spec->where) {
+    weir__draft_sql(draft, call);
+    return WEIR_OK;
+  }
+  weir__draft_sql(draft, "CASE WHEN ");
+  int rc = weir__draft_cond(draft, txn, WEIR_EDGES, spec->where, err);
+  weir__draft_sql(draft, " THEN ");
+  weir__draft_sql(draft, call);
+  weir__draft_sql(draft, " ELSE 0 END");
+  return rc;
+}
+
 static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
   write_columns(draft, spec);
   write_labels(draft, spec->labels, spec->label_count);
+  if (is_taking(spec)) {
+    return write_take(draft, txn, spec, err);
+  }
   int rc = write_where(draft, txn, spec, err);
   if (spec->details == WEIR__HOPS_ORDERED) {
     write_order(draft, spec);
@@ -136,6 +174,7 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
     hops->labels[i] = spec->labels[i];
   }
   hops->at = &hops->sql;
+  hops->frontier = ((weir__local *)weir_txn_local(txn))->frontier;
   int rc = write_hops(&hops->draft, txn, spec, err);
   if (rc == WEIR_OK) {
     rc = weir__draft_begin(&hops->draft, &hops->sql, txn, err);
@@ -182,13 +221,17 @@ int weir__hops_seek_behind(weir__hops *hops, int64_t node, const weir__hop_place
   return WEIR_OK;
 }
 
+void weir__hops_seek_all(weir__hops *hops, const int64_t *nodes, size_t count) {
+  weir__sql_again(&hops->sql);
+  hops->nodes = nodes;
+  hops->node_count = count;
+}
+
 int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err) {
-  size_t got = 0;
-  int rc = 1;
-  while (got < room && (rc = weir__sql_step(hops->at, err)) > 0) {
-    ids[got++] = weir__sql_get_int(hops->at, 0);
-  }
-  *count = got;
+  *hops->frontier = (weir__frontier){hops->nodes, hops->node_count, ids, room, 0};
+  int rc = weir__sql_step(hops->at, err);
+  *count = hops->frontier->count;
+  *hops->frontier = (weir__frontier){.nodes = NULL};
   return rc < 0 ? rc : WEIR_OK;
 }
 

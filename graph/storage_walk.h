@@ -18,7 +18,8 @@ enum weir__hops_read {
   WEIR__HOPS_DETAILS = 1, /* also weight, props and rev */
   WEIR__HOPS_IDS = 2,     /* the far end alone, for weir__hops_ids */
   WEIR__HOPS_ORDERED = 3, /* as KEYS, in the order of label, far end and rank, for weir__hops_next */
-  WEIR__HOPS_WEIGHT = 4   /* as KEYS, and weight */
+  WEIR__HOPS_WEIGHT = 4,  /* as KEYS, and the weight */
+  WEIR__HOPS_FRONTIER = 5 /* as IDS, but from many nodes at once: weir__hops_seek_all instead of _seek */
 };
 
 /* Which edges to follow, and what to read of them. */
@@ -55,6 +56,9 @@ int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void 
 
 /* Goes to the edges of `node`. */
 void weir__hops_seek(weir__hops *hops, int64_t node);
+
+/* Goes to the edges of all these nodes; they have to stay while the edges are read. */
+void weir__hops_seek_all(weir__hops *hops, const int64_t *nodes, size_t count);
 
 /* Goes behind a place among the edges of `node`: as often as one likes, but it costs more than a seek. */
 int weir__hops_seek_behind(weir__hops *hops, int64_t node, const weir__hop_place *place, weir_error *err);

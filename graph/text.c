@@ -24,9 +24,6 @@ static size_t sequence(const unsigned char *bytes, size_t left) {
   unsigned char low = 0x80;
   unsigned char high = 0xBF; /* bounds of the second byte */
   size_t length;
-  if (lead < 0x80) {
-    return lead != 0;
-  }
   if (lead >= 0xC2 && lead <= 0xDF) {
     length = 2;
   } else if (lead >= 0xE0 && lead <= 0xEF) {
@@ -63,6 +60,10 @@ size_t weir__text_valid(weir_text text) {
   while (at < len) {
     if (len - at >= 8 && ascii8(bytes + at)) {
       at += 8;
+      continue;
+    }
+    if (bytes[at] != 0 && bytes[at] < 0x80) { /* keys and names are short, and most often ASCII */
+      at++;
       continue;
     }
     size_t length = sequence(bytes + at, len - at);

@@ -49,6 +49,7 @@ static int take_string(struct span *json, struct span *inside) {
 
 /* Moves behind the value at hand. */
 static void skip_value(struct span *json) {
+  static const char ends[] = ",]} \n\t\r"; /* of a number */
   struct span inside;
   int depth = 0;
   do {
@@ -63,7 +64,7 @@ static void skip_value(struct span *json) {
       json->at++;
     } else {
       json->at += json->at < json->end;
-      while (depth == 0 && json->at < json->end && !memchr(",]} \n\t\r", *json->at, 7)) { /* a number */
+      while (depth == 0 && json->at < json->end && !memchr(ends, *json->at, sizeof ends - 1)) {
         json->at++;
       }
     }
@@ -228,16 +229,17 @@ static char *put_string(char *to, struct span from) {
     const char *escape = strchr(escapes, c);
     if (c == 'u') {
       to = put_code(to, take_code(&from));
+    } else if (c && escape) {
+      *to++ = meanings[escape - escapes];
     } else {
-      *to++ = c && escape ? meanings[escape - escapes] : c;
+      *to++ = c;
     }
   }
   return to;
 }
 
-/* Writes all strings of the value at hand, but for names of members. */
-static char *put_strings(char *to, struct span json) {
-  const char *from = to;
+/* Writes all strings of the value at hand, but for names of members. *count: how many there are. */
+static char *put_strings(char *to, struct span json, size_t *count) {
   struct span all = json;
   struct span string;
   skip_value(&all);
@@ -250,7 +252,7 @@ static char *put_strings(char *to, struct span json) {
     int whole = take_string(&json, &string);
     skip_space(&json);
     if (whole && !is_at(&json, ':')) {
-      if (to > from) {
+      if ((*count)++ > 0) {
         *to++ = '\n';
       }
       to = put_string(to, string);
@@ -262,10 +264,11 @@ static char *put_strings(char *to, struct span json) {
 /* ---- The function -----------------------------------------------------------------------------------------
  */
 
-static void text_function(sqlite3_context *context, int count, sqlite3_value **values) {
+static void text_function(sqlite3_context *context, int arguments, sqlite3_value **values) {
   struct span json = {(const char *)sqlite3_value_text(values[0]), NULL};
   struct span path = {(const char *)sqlite3_value_text(values[1]), NULL};
-  (void)count; /* SQLite sees to it */
+  size_t count = 0;
+  (void)arguments; /* SQLite sees to it */
   if (!json.at || !path.at) {
     return; /* NULL */
   }
@@ -279,7 +282,6 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
   if (!there || (!is_at(&json, '"') && !is_at(&json, '['))) {
     return;
   }
-  int is_string = is_at(&json, '"');
   struct span whole = json;
   skip_value(&whole);
   char *text = sqlite3_malloc64((sqlite3_uint64)(whole.at - json.at) + 1);
@@ -287,8 +289,8 @@ static void text_function(sqlite3_context *context, int count, sqlite3_value **v
     sqlite3_result_error_nomem(context);
     return;
   }
-  char *end = put_strings(text, json);
-  if (end == text && !is_string) { /* no string in the array */
+  char *end = put_strings(text, json, &count);
+  if (count == 0) {
     sqlite3_free(text);
     return;
   }

@@ -21,15 +21,18 @@ struct tokenizer {
   Fts5Tokenizer *inner;
 };
 
-static int create(fts5_api *api, const char *name, const char **args, int count, Fts5Tokenizer **out) {
+/* Makes the tokenizer of that kind. */
+static int create(fts5_api *api, weir_tokenizer kind, Fts5Tokenizer **out) {
+  const char *fold[] = {"remove_diacritics", "2"};
   void *data = NULL;
   struct tokenizer *made = calloc(1, sizeof *made);
   if (!made) {
     return SQLITE_NOMEM;
   }
-  int rc = api->xFindTokenizer(api, name, &data, &made->module);
+  int words = kind == WEIR_WORDS;
+  int rc = api->xFindTokenizer(api, words ? "unicode61" : "trigram", &data, &made->module);
   if (rc == SQLITE_OK) {
-    rc = made->module.xCreate(data, args, count, &made->inner);
+    rc = made->module.xCreate(data, words ? fold : NULL, words ? 2 : 0, &made->inner);
   }
   if (rc != SQLITE_OK) {
     free(made);
@@ -39,17 +42,32 @@ static int create(fts5_api *api, const char *name, const char **args, int count,
   return SQLITE_OK;
 }
 
-static int create_words(void *api, const char **args, int count, Fts5Tokenizer **out) {
-  const char *fold[] = {"remove_diacritics", "2"};
-  (void)args;
-  (void)count;
-  return create(api, "unicode61", fold, 2, out);
+/* What a connection's tokenizers are made with. */
+struct maker {
+  sqlite3 *db;
+  fts5_api *api;
+};
+
+/*
+ * FTS5 makes the tokenizer of a table while it connects the table. That is where a virtual table can say that
+ * it does no harm in a schema that is not trusted: so these say it for FTS5, of which not all versions do it
+ * themselves. Else triggers could not write to a text index.
+ */
+static int create_for_table(const struct maker *maker, weir_tokenizer kind, Fts5Tokenizer **out) {
+  (void)sqlite3_vtab_config(maker->db, SQLITE_VTAB_INNOCUOUS); /* else refused where it matters */
+  return create(maker->api, kind, out);
 }
 
-static int create_substring(void *api, const char **args, int count, Fts5Tokenizer **out) {
+static int create_words(void *maker, const char **args, int count, Fts5Tokenizer **out) {
   (void)args;
   (void)count;
-  return create(api, "trigram", NULL, 0, out);
+  return create_for_table(maker, WEIR_WORDS, out);
+}
+
+static int create_substring(void *maker, const char **args, int count, Fts5Tokenizer **out) {
+  (void)args;
+  (void)count;
+  return create_for_table(maker, WEIR_SUBSTRING, out);
 }
 
 static void delete_tokenizer(Fts5Tokenizer *tokenizer) {
@@ -235,11 +253,19 @@ const char *weir__tokenizer_name(weir_tokenizer kind) {
   return (size_t)kind < KINDS ? tokenizers[kind].name : NULL;
 }
 
-int weir__tokenizers_add(fts5_api *api) {
+int weir__tokenizers_add(sqlite3 *db, fts5_api *api) {
   int rc = SQLITE_OK;
   for (size_t i = 0; i < KINDS && rc == SQLITE_OK; i++) {
     fts5_tokenizer module = tokenizers[i].module; /* SQLite asks for one that is not const, and copies it */
-    rc = api->xCreateTokenizer(api, tokenizers[i].name, api, &module, NULL);
+    struct maker *maker = malloc(sizeof *maker);
+    if (!maker) {
+      return SQLITE_NOMEM;
+    }
+    *maker = (struct maker){db, api};
+    rc = api->xCreateTokenizer(api, tokenizers[i].name, maker, &module, free);
+    if (rc != SQLITE_OK) {
+      free(maker);
+    }
   }
   return rc;
 }
@@ -286,7 +312,7 @@ int weir__terms_count(weir__terms *terms, weir_tokenizer kind, weir_text text, s
   }
   int rc = SQLITE_OK;
   if (!terms->made[kind]) {
-    rc = module->xCreate(terms->api, NULL, 0, &terms->made[kind]);
+    rc = create(terms->api, kind, &terms->made[kind]);
   }
   if (rc == SQLITE_OK) {
     rc = module->xTokenize(terms->made[kind], count, FTS5_TOKENIZE_QUERY, text.ptr, (int)text.len,

@@ -18,7 +18,7 @@
 const char *weir__tokenizer_name(weir_tokenizer kind);
 
 /* Adds the tokenizers to a connection. Returns SQLite's code. */
-int weir__tokenizers_add(fts5_api *api);
+int weir__tokenizers_add(sqlite3 *db, fts5_api *api);
 
 /* The tokenizers of one connection, for those who have text to look at themselves. */
 typedef struct weir__terms weir__terms;

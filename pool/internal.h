@@ -34,6 +34,7 @@ struct weir_txn {
   struct weir__conn *conn; /* NULL: automatic */
   struct weir__slot *slot; /* of a snapshot: what to give back */
   enum weir__kind kind;
+  int one_statement;    /* a read that has no BEGIN: its statement is its transaction */
   int cut;              /* the code for which the progress handler ended a read, or 0 */
   int64_t rev;          /* of a write: its number, once asked for; else 0 */
   weir_token *token;    /* or NULL */

@@ -39,7 +39,8 @@ typedef struct weir__job {
   uint64_t timeout_ns; /* how long it may wait, counted from queued_ns */
 
   /* A read. */
-  int64_t min_rev; /* the snapshot's number must be this at least; 0: any */
+  int64_t min_rev;   /* the snapshot's number must be this at least; 0: any */
+  int one_statement; /* see weir_txn_options; only without min_rev, which needs a statement before */
 
   /* A write. */
   sem_t wake;            /* of a synchronous caller that waits: posted once, when it has ENDED */

@@ -45,6 +45,7 @@ void weir__txn_enter(weir__conn *conn, enum weir__kind kind, const weir__job *jo
   weir_txn *txn = &conn->txn;
   txn->kind = kind;
   txn->slot = NULL;
+  txn->one_statement = job->one_statement;
   txn->cut = 0;
   txn->rev = 0;
   txn->token = job->token;
@@ -56,6 +57,9 @@ int weir__begin_read(weir__conn *conn, const weir__job *job) {
   weir__txn_enter(conn, WEIR__TXN_READ, job);
   __atomic_store_n(&conn->slot->label, job->label, __ATOMIC_RELAXED);
   __atomic_store_n(&conn->slot->since_ns, weir__now_ns(), __ATOMIC_RELAXED);
+  if (job->one_statement) {
+    return WEIR_OK;
+  }
   return weir__sqlite_fail(job->error, conn->db, weir__conn_run(conn, conn->begin_read), "beginning a read");
 }
 

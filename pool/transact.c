@@ -177,7 +177,12 @@ int weir_read(weir_txn *in, weir_txn_fn fn, void *data, const weir_txn_options *
   if (rc != WEIR_OK) {
     return rc;
   }
-  weir__job job = {.fn = fn, .data = data, .error = err, .label = chosen.label, .token = chosen.token};
+  weir__job job = {.fn = fn,
+                   .data = data,
+                   .error = err,
+                   .label = chosen.label,
+                   .token = chosen.token,
+                   .one_statement = chosen.one_statement && !chosen.min_rev};
   uint64_t called = in->pool->options.trace ? weir__now_ns() : 0;
   weir__slot *slot = NULL;
   rc = begin(in->pool, &chosen, &job, &slot);

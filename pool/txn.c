@@ -24,7 +24,7 @@ static int check_live(const weir_txn *txn, weir_error *err) {
   if (txn->kind == WEIR__TXN_NONE) {
     return weir_fail(err, WEIR_MISUSE, "the transaction has ended");
   }
-  int over = sqlite3_get_autocommit(txn->conn->db);
+  int over = !txn->one_statement && sqlite3_get_autocommit(txn->conn->db);
   if (over) { /* perhaps ended just now by pool/evict.c, which sets `evicted` before, and still has the mutex
                */
     sqlite3_mutex *mutex = sqlite3_db_mutex(txn->conn->db);

@@ -36,6 +36,7 @@ static int call_points(weir_txn *txn, weir_error *error) {
   weir_edge edge_out;
   weir_node node_out;
   int rc = weir_edge_put(txn, &edge, WEIR_CREATE_ENDPOINTS, NULL, error);
+  rc = rc ? rc : weir_edge_put(txn, &WEIR_EDGE("b", "e", "a"), 0, NULL, error);
   rc = rc ? rc : weir_node_put(txn, &WEIR_NODE("a", "x", NULL), NULL, error);
   rc = rc ? rc : weir_node_merge(txn, edge.src, patch, NULL, error);
   rc = rc ? rc : weir_edge_add(txn, &edge, WEIR_NEXT_RANK, NULL, error);
@@ -60,6 +61,12 @@ static int call_scans(weir_txn *txn, weir_error *error) {
     rc = rc ? rc : weir_degree(txn, weir_str("a"), WEIR_BOTH, scan.label, &count, error);
     for (unsigned flags = 0; flags <= (WEIR_WITH_NODES | WEIR_WITH_EDGES); flags++) {
       rc = rc ? rc : weir_neighbors(txn, weir_str("a"), WEIR_BOTH, flags, &scan, see_neighbor, NULL, error);
+    }
+    weir_cursor cursor = WEIR_CURSOR_INIT;
+    scan.limit = 1;
+    scan.cursor = &cursor;
+    for (int pages = 0; pages < 100 && !cursor.done; pages++) {
+      rc = rc ? rc : weir_neighbors(txn, weir_str("a"), WEIR_BOTH, 0, &scan, see_neighbor, NULL, error);
     }
   }
   return rc;

@@ -57,6 +57,38 @@ GRAPH_TEST(within, many_neighbors_are_counted) {
   cr_assert(eq(u64, out[2], 1));
 }
 
+enum { WIDE = 9000 };
+
+static int put_wide(weir_txn *txn, void *data, weir_error *error) {
+  int rc = WEIR_OK;
+  (void)data;
+  for (int i = 0; i < WIDE && rc == WEIR_OK; i++) {
+    char keys[2][16];
+    snprintf(keys[0], sizeof keys[0], "wide%d", i);
+    snprintf(keys[1], sizeof keys[1], "end%d", i % 10);
+    weir_edge edge = WEIR_EDGE("hub", "e", keys[0]);
+    rc = weir_edge_put(txn, &edge, WEIR_CREATE_ENDPOINTS, NULL, error);
+    edge = WEIR_EDGE(keys[0], "e", keys[1]);
+    rc = rc ? rc : weir_edge_put(txn, &edge, WEIR_CREATE_ENDPOINTS, NULL, error);
+  }
+  return rc;
+}
+
+/* A level that is sorted. */
+GRAPH_TEST(within, a_wide_level_is_counted) {
+  uint64_t out[4];
+  weir_reach reach = {.direction = WEIR_BOTH};
+  OK(weir_write(txn, put_wide, NULL, NULL, &err));
+  OK(weir_within_count(txn, weir_str("hub"), 3, NULL, out, &err));
+  cr_assert(eq(u64, out[1], WIDE));
+  cr_assert(eq(u64, out[2], 10));
+  cr_assert(eq(u64, out[3], 0));
+  OK(weir_within_count(txn, weir_str("end0"), 3, &reach, out, &err));
+  cr_assert(eq(u64, out[1], WIDE / 10));
+  cr_assert(eq(u64, out[2], 1));
+  cr_assert(eq(u64, out[3], WIDE - WIDE / 10));
+}
+
 GRAPH_TEST(within, the_start_is_not_asked_and_loops_do_not_count) {
   uint64_t out[3];
   weir_cond others = WEIR_TEST(WEIR_FIELD_KEY, WEIR_NE, weir_string("a"));

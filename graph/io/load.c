@@ -51,8 +51,13 @@ int weir__load_bad_row(weir__load *load, const weir_bad_row *row) {
 }
 
 int weir__load_put(weir__load *load, uint64_t line, int rc, weir_outcome outcome, const weir_error *detail) {
-  if (rc == WEIR_INVALID || rc == WEIR_CONSTRAINT) /* what the graph refuses and nobody has looked for here */
-    return weir__load_bad_row(load, &(weir_bad_row){.line = line, .message = detail->message});
+  /* what the graph refuses and nobody has looked for here; EXISTS: a value of a unique index */
+  if (rc == WEIR_INVALID || rc == WEIR_CONSTRAINT || rc == WEIR_EXISTS) {
+    int bad = weir__load_bad_row(load, &(weir_bad_row){.line = line, .message = detail->message});
+    if (bad == WEIR_INVALID && rc == WEIR_EXISTS)
+      load->err->code = bad = WEIR_EXISTS;
+    return bad;
+  }
   if (rc != WEIR_OK) {
     *load->err = *detail;
     return rc;

@@ -233,11 +233,10 @@ static int found_edge(const weir__edge_row *row, const weir__position *at, void 
   return rc;
 }
 
-static int run(weir_txn *txn, void *data, weir_error *err) {
-  struct finding *finding = data;
+static int run_plan(struct finding *finding, int may_guess, weir_error *err) {
   weir__plan plan;
-  finding->txn = txn;
-  int rc = weir__plan_make(&plan, txn, finding->target, &finding->ask, err);
+  weir_txn *txn = finding->txn;
+  int rc = weir__plan_make(&plan, txn, finding->target, &finding->ask, may_guess, err);
   if (rc) {
     return rc;
   }
@@ -252,6 +251,13 @@ static int run(weir_txn *txn, void *data, weir_error *err) {
   plan.spec.wants = weir__page_wants(&finding->page);
   return finding->target == WEIR_NODES ? weir__store_node_query(txn, &plan.spec, found_node, finding, err)
                                        : weir__store_edge_query(txn, &plan.spec, found_edge, finding, err);
+}
+
+static int run(weir_txn *txn, void *data, weir_error *err) {
+  struct finding *finding = data;
+  finding->txn = txn;
+  int rc = run_plan(finding, finding->told == NULL, err);
+  return rc == WEIR__STALE ? run_plan(finding, 0, err) : rc;
 }
 
 static int find_rows(struct finding *finding, weir_txn *txn, const weir_find *find, weir_error *err) {

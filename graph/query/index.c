@@ -14,8 +14,10 @@
 #include "../storage_query.h"
 #include "cond.h"
 
-#define BATCH      2000
-#define DROP_TRIES 12 /* of a wait for the lane each */
+#define BATCH       2000
+#define ENTRY_BYTES 100u
+#define BYTES_MAX   1000000u
+#define DROP_TRIES  12 /* of a wait for the lane each */
 
 /* ---- Arguments -------------------------------------------------------------------------------------------
  */
@@ -88,12 +90,13 @@ static int tell_progress(const struct work *work, weir_error *err) {
   return WEIR_OK;
 }
 
-/* One write. Rows of props are some hundred bytes each. */
+/* One write. Entries are some tens of bytes each; the size is for groups, which a batch fills at the most. */
 static int write_step(weir_txn *txn, struct work *work, weir_txn_fn fn, weir_error *err) {
   weir_txn_options options = WEIR_TXN_OPTIONS_INIT;
   options.priority = WEIR_BULK;
   options.label = "making an index";
-  options.bytes = (size_t)work->options.batch * 100;
+  options.bytes =
+      work->options.batch < BYTES_MAX / ENTRY_BYTES ? work->options.batch * ENTRY_BYTES : BYTES_MAX;
   return weir__graph_write_with(txn, fn, work, &options, err);
 }
 

@@ -99,6 +99,8 @@ int weir__search_reach(weir__search *search, int side, uint32_t via, int64_t id,
 /* 1 if the budget of time or memory is used up. To be asked once a node. */
 int weir__search_spent(weir__search *search);
 
+int weir__line_add(weir__line *line, uint32_t node, weir_error *err);
+
 /* More room for items of that size: `items`, or NULL if memory is out. */
 void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_error *err);
 

@@ -120,36 +120,40 @@ static int find_arc(weir__search *search, uint32_t near, uint32_t far, weir__arc
 
 /* ---- Nodes --------------------------------------------------------------------------------------------- */
 
+static void reverse(weir__line *line) {
+  for (size_t i = 0, j = line->count; i + 1 < j; i++) {
+    uint32_t node = line->nodes[i];
+    line->nodes[i] = line->nodes[--j];
+    line->nodes[j] = node;
+  }
+}
+
+/* If the node is on the line already, takes it and what is behind it away. */
+static void cut_at(weir__line *line, uint32_t node) {
+  for (size_t i = line->count; i > 0; i--) {
+    if (line->nodes[i - 1] == node) {
+      line->count = i - 1;
+      return;
+    }
+  }
+}
+
 /* The nodes from the start to search->meet, and from there to the target. Two trees meet there; by rounding
  * a node may be on both, and then what lies between is left out. */
 static int list_nodes(const weir__search *search, weir__line *line, weir_error *err) {
-  size_t count = 0;
-  size_t behind = 0;
-  for (uint32_t at = search->meet; at != WEIR__NO_NODE; at = search->met[at].via[0]) {
-    count++;
+  const weir__met *met = search->met;
+  int rc = WEIR_OK;
+  for (uint32_t at = search->meet; at != WEIR__NO_NODE && rc == WEIR_OK; at = met[at].via[0]) {
+    rc = weir__line_add(line, at, err);
   }
-  for (uint32_t at = search->met[search->meet].via[1]; at != WEIR__NO_NODE; at = search->met[at].via[1]) {
-    behind++;
-  }
-  line->nodes = malloc((count + behind) * sizeof *line->nodes);
-  if (!line->nodes) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for a path of %zu nodes", count + behind);
-  }
-  line->count = count;
-  for (uint32_t at = search->meet; at != WEIR__NO_NODE; at = search->met[at].via[0]) {
-    line->nodes[--count] = at;
-  }
-  for (uint32_t at = search->met[search->meet].via[1]; at != WEIR__NO_NODE; at = search->met[at].via[1]) {
-    if (search->met[at].dist[0] >= 0) {
-      for (size_t i = line->count; i > 0; i--) {
-        if (line->nodes[i - 1] == at) {
-          line->count = i - 1;
-        }
-      }
+  reverse(line);
+  for (uint32_t at = met[search->meet].via[1]; at != WEIR__NO_NODE && rc == WEIR_OK; at = met[at].via[1]) {
+    if (met[at].dist[0] >= 0) {
+      cut_at(line, at);
     }
-    line->nodes[line->count++] = at;
+    rc = weir__line_add(line, at, err);
   }
-  return WEIR_OK;
+  return rc;
 }
 
 int weir__arcs_find(weir__search *search, weir__arcs *arcs, weir_error *err) {

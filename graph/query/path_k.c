@@ -22,12 +22,12 @@
 struct route {
   double cost;
   size_t count;
-  size_t left_at; /* index of the edge where it left its predecessor */
-  weir__arc arcs[];
+  size_t left_at;  /* index of the edge where it left its predecessor */
+  weir__arc *arcs; /* its own */
 };
 
 struct routes {
-  struct route **items;
+  struct route *items;
   size_t count;
   size_t room;
 };
@@ -64,37 +64,44 @@ static int is_better(const struct route *a, const struct route *b) {
   return a->cost < b->cost || (a->cost == b->cost && a->count < b->count);
 }
 
-static int insert(struct ranking *ranking, struct routes *routes, struct route *route, size_t at,
+/* Puts the route, which it takes over, at that place. */
+static int insert(struct ranking *ranking, struct routes *routes, struct route route, size_t at,
                   weir_error *err) {
-  struct route **items = weir__room((void *)routes->items, &routes->room, routes->count, sizeof *items, err);
+  struct route *items = weir__room(routes->items, &routes->room, routes->count, sizeof *items, err);
   if (!items) {
-    free(route);
+    free(route.arcs);
     return WEIR_NOMEM;
   }
   routes->items = items;
-  memmove((void *)(items + at + 1), (void *)(items + at), (routes->count - at) * sizeof *items);
+  memmove(items + at + 1, items + at, (routes->count - at) * sizeof *items);
   items[at] = route;
   routes->count++;
-  ranking->search->extra += bytes_of(route) + sizeof *items;
+  ranking->search->extra += bytes_of(&route);
   return WEIR_OK;
 }
 
-/* Puts ranking->arcs among the candidates, if there is still a use for it. */
+static void drop_worst(struct ranking *ranking) {
+  struct routes *candidates = &ranking->candidates;
+  ranking->search->extra -= bytes_of(&candidates->items[0]);
+  free(candidates->items[0].arcs);
+  candidates->count--;
+  memmove(candidates->items, candidates->items + 1, candidates->count * sizeof *candidates->items);
+}
+
+/* Puts ranking->arcs among the candidates, as long as it is one of the best that are still wanted. */
 static int add_candidate(struct ranking *ranking, size_t left_at, weir_error *err) {
   struct routes *candidates = &ranking->candidates;
-  size_t count = ranking->arcs.count;
-  struct route *route = malloc(sizeof *route + count * sizeof *route->arcs);
-  if (!route) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for a path of %zu hops", count);
+  const weir__arcs *arcs = &ranking->arcs;
+  struct route route = {weir__arcs_cost(arcs->items, arcs->count), arcs->count, left_at, NULL};
+  route.arcs = malloc(arcs->count * sizeof *route.arcs);
+  if (!route.arcs) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for a path of %zu hops", arcs->count);
   }
-  memcpy(route->arcs, ranking->arcs.items, count * sizeof *route->arcs);
-  route->cost = weir__arcs_cost(route->arcs, count);
-  route->count = count;
-  route->left_at = left_at;
+  memcpy(route.arcs, arcs->items, arcs->count * sizeof *route.arcs);
   size_t low = 0;
   for (size_t high = candidates->count; low < high;) {
     size_t middle = low + (high - low) / 2;
-    if (is_better(route, candidates->items[middle])) {
+    if (is_better(&route, &candidates->items[middle])) {
       low = middle + 1;
     } else {
       high = middle;
@@ -102,12 +109,7 @@ static int add_candidate(struct ranking *ranking, size_t left_at, weir_error *er
   }
   int rc = insert(ranking, candidates, route, low, err);
   if (rc == WEIR_OK && candidates->count > ranking->wanted - ranking->visited.count) {
-    struct route *worst = candidates->items[0];
-    ranking->search->extra -= bytes_of(worst) + sizeof(struct route *);
-    free(worst);
-    candidates->count--;
-    memmove((void *)candidates->items, (void *)(candidates->items + 1),
-            candidates->count * sizeof(struct route *));
+    drop_worst(ranking);
   }
   return rc;
 }
@@ -127,7 +129,7 @@ struct fork {
 static int is_taken(const struct fork *fork, const weir__arc *arc) {
   const struct ranking *ranking = fork->ranking;
   for (size_t i = 0; fork->route && i < ranking->visited.count; i++) {
-    const struct route *other = ranking->visited.items[i];
+    const struct route *other = &ranking->visited.items[i];
     if (ranking->same[i] && same_arc(&other->arcs[fork->at], arc)) {
       return 1;
     }
@@ -234,7 +236,7 @@ static int leave(struct fork *fork, weir_error *err) {
  */
 static void compare(struct ranking *ranking, const struct route *route, size_t count) {
   for (size_t i = 0; i < ranking->visited.count; i++) {
-    const struct route *other = ranking->visited.items[i];
+    const struct route *other = &ranking->visited.items[i];
     int same = count == 0 || (ranking->same[i] && same_arc(&other->arcs[count - 1], &route->arcs[count - 1]));
     ranking->same[i] = same && other->count > count;
   }
@@ -242,7 +244,7 @@ static void compare(struct ranking *ranking, const struct route *route, size_t c
 
 /* Looks for the best ways to leave the path that was visited last. */
 static int leave_everywhere(struct ranking *ranking, weir_error *err) {
-  const struct route *route = ranking->visited.items[ranking->visited.count - 1];
+  const struct route *route = &ranking->visited.items[ranking->visited.count - 1];
   struct fork fork = {ranking, route, 0, 0};
   int rc = WEIR_OK;
   unsigned char *same = weir__room(ranking->same, &ranking->same_room, ranking->visited.count, 1, err);
@@ -282,10 +284,10 @@ static int visit_path(struct ranking *ranking, const weir__arc *arcs, size_t cou
 
 /* Visits the best of the candidates, which becomes the last of the visited. */
 static int visit_best(struct ranking *ranking, weir_error *err) {
-  struct route *route = ranking->candidates.items[--ranking->candidates.count];
-  ranking->search->extra -= bytes_of(route) + sizeof(struct route *);
+  struct route route = ranking->candidates.items[--ranking->candidates.count];
+  ranking->search->extra -= bytes_of(&route);
   int rc = insert(ranking, &ranking->visited, route, ranking->visited.count, err);
-  return rc ? rc : visit_path(ranking, route->arcs, route->count, err);
+  return rc ? rc : visit_path(ranking, route.arcs, route.count, err);
 }
 
 static int rank_paths(struct ranking *ranking, weir_error *err) {
@@ -308,9 +310,9 @@ static int rank_paths(struct ranking *ranking, weir_error *err) {
 
 static void clear_routes(struct routes *routes) {
   for (size_t i = 0; i < routes->count; i++) {
-    free(routes->items[i]);
+    free(routes->items[i].arcs);
   }
-  free((void *)routes->items);
+  free(routes->items);
 }
 
 struct k_shortest {

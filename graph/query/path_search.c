@@ -13,7 +13,7 @@ void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_erro
   if (count < *room) {
     return items;
   }
-  size_t wanted = *room ? 2 * *room : 64;
+  size_t wanted = *room ? 2 * *room : 256;
   void *grown = wanted <= SIZE_MAX / size ? realloc(items, wanted * size) : NULL;
   if (!grown) {
     weir_fail(err, WEIR_NOMEM, "out of memory for the search for a path");
@@ -44,34 +44,47 @@ int weir__search_spent(weir__search *search) {
 
 /* ---- Meeting nodes ------------------------------------------------------------------------------------- */
 
-/* A node that has just been put into the map. */
-static int take_in(weir__search *search, uint32_t index, weir__met as, weir_error *err) {
-  if (search->room < search->map.room) {
-    weir__met *grown = realloc(search->met, search->map.room * sizeof *grown);
-    if (!grown) {
-      return weir_fail(err, WEIR_NOMEM, "out of memory for %u nodes", (unsigned)search->map.room);
-    }
-    search->met = grown;
-    search->room = search->map.room;
+/* Makes met as large as the map. */
+static int grow_met(weir__search *search, weir_error *err) {
+  weir__met *grown = realloc(search->met, search->map.room * sizeof *grown);
+  if (!grown) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for %u nodes", (unsigned)search->map.room);
   }
-  search->met[index] = as;
+  search->met = grown;
+  search->room = search->map.room;
   return WEIR_OK;
 }
 
 static const weir__met unmet = {{WEIR__UNMET, WEIR__UNMET}, {WEIR__NO_NODE, WEIR__NO_NODE}};
 static const weir__met blocked = {{WEIR__BLOCKED, WEIR__BLOCKED}, {WEIR__NO_NODE, WEIR__NO_NODE}};
 
+/* Puts the node into the map; a new one is blocked. */
+static int take_in(weir__search *search, int64_t id, uint32_t *index, int *is_new, weir_error *err) {
+  int rc = weir__idmap_put(&search->map, id, index, is_new, err);
+  if (rc == WEIR_OK && *is_new) {
+    if (search->room < search->map.room) {
+      rc = grow_met(search, err);
+    }
+    if (rc == WEIR_OK) {
+      search->met[*index] = blocked;
+    }
+  }
+  return rc;
+}
+
 /* A new node; 1: the budget is used up. */
 static int admit(weir__search *search, uint32_t index, weir_error *err) {
-  int64_t id = search->map.ids[index];
   size_t most = search->question->options.budget.nodes;
-  int passes = 1;
-  int rc = take_in(search, index, blocked, err);
-  if (rc == WEIR_OK && search->steps[0].node && id != search->from && id != search->to) {
-    rc = weir__lookup_passes(search->steps[0].node, id, &passes, err);
-  }
-  if (rc || !passes) {
-    return rc;
+  if (search->steps[0].node) {
+    int64_t id = search->map.ids[index];
+    int passes = 1;
+    int rc = WEIR_OK;
+    if (id != search->from && id != search->to) {
+      rc = weir__lookup_passes(search->steps[0].node, id, &passes, err);
+    }
+    if (rc || !passes) {
+      return rc;
+    }
   }
   if (most && search->count >= most) {
     search->ending = WEIR_ENDED_NODES;
@@ -83,25 +96,30 @@ static int admit(weir__search *search, uint32_t index, weir_error *err) {
 }
 
 int weir__search_meet(weir__search *search, int64_t id, uint32_t *index, weir_error *err) {
-  int inserted;
-  int rc = weir__idmap_put(&search->map, id, index, &inserted, err);
-  return rc == WEIR_OK && inserted ? admit(search, *index, err) : rc;
+  int is_new;
+  int rc = take_in(search, id, index, &is_new, err);
+  return rc == WEIR_OK && is_new ? admit(search, *index, err) : rc;
 }
 
 int weir__search_block(weir__search *search, int64_t id, weir_error *err) {
   uint32_t index;
-  int inserted;
-  int rc = weir__idmap_put(&search->map, id, &index, &inserted, err);
-  return rc ? rc : take_in(search, index, blocked, err);
+  int is_new;
+  int rc = take_in(search, id, &index, &is_new, err);
+  if (rc == WEIR_OK) {
+    search->met[index] = blocked;
+  }
+  return rc;
 }
 
-static int add_to_line(weir__line *line, uint32_t index, weir_error *err) {
-  uint32_t *nodes = weir__room(line->nodes, &line->room, line->count, sizeof *nodes, err);
-  if (!nodes) {
-    return WEIR_NOMEM;
+int weir__line_add(weir__line *line, uint32_t node, weir_error *err) {
+  if (line->count == line->room) {
+    uint32_t *nodes = weir__room(line->nodes, &line->room, line->count, sizeof *nodes, err);
+    if (!nodes) {
+      return WEIR_NOMEM;
+    }
+    line->nodes = nodes;
   }
-  line->nodes = nodes;
-  nodes[line->count++] = index;
+  line->nodes[line->count++] = node;
   return WEIR_OK;
 }
 
@@ -124,7 +142,7 @@ int weir__search_reach(weir__search *search, int side, uint32_t via, int64_t id,
     search->best = dist + other;
   }
   return search->question->options.cost == WEIR_COST_HOPS
-             ? add_to_line(&search->line[side], index, err)
+             ? weir__line_add(&search->line[side], index, err)
              : weir__heap_push(&search->heap[side], dist, index, err);
 }
 

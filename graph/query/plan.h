@@ -13,8 +13,9 @@ typedef struct weir__plan {
   const weir_cond *ranges[WEIR_COND_MAX]; /* what leads to the rows */
 } weir__plan;
 
-/* Makes the plan of a find that was checked; everything is read in `txn`. `wants` and `after` are not set. */
-int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find,
+/* Makes the plan of a find that was checked; everything is read in `txn`. may_guess: see spec.guessed.
+ * `wants` and `after` are not set. */
+int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find, int may_guess,
                     weir_error *err);
 
 /* Tells about it. */

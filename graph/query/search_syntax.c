@@ -309,7 +309,7 @@ static int parse_all(struct parser *parser, int *out) {
   for (skip_space(parser); !ends_all(parser); skip_space(parser)) {
     size_t at = parser->at;
     int negative;
-    int part;
+    int part = NONE;
     int rc = parse_operators(parser, before, &negative);
     if (rc == WEIR_OK) {
       rc = parse_one(parser, &part);
@@ -484,7 +484,7 @@ int weir__match_make(weir__match *match, weir__terms *terms, weir_tokenizer toke
     return weir_fail(err, WEIR_NOMEM, "out of memory for a query");
   }
   rc = parse(&parser, &root);
-  if (rc == WEIR_OK) {
+  if (rc == WEIR_OK && parser.parts) { /* there are, then */
     struct writer writer = {.parts = parser.parts, .match = match};
     write_part(&writer, root, BINDS_OR);
     if (writer.failed) {

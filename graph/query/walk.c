@@ -52,15 +52,17 @@ static weir_text *copy_texts(const weir_text *texts, size_t count) {
 /* The conditions and texts that were given become the walk's own. 0: out of memory. */
 static int own_options(weir_walk *walk, const weir_text *keys, size_t count) {
   weir_reach *reach = &walk->options.reach;
-  const weir_cond *edges = reach->edges;
-  const weir_cond *nodes = reach->nodes;
   walk->labels = copy_texts(reach->labels, reach->label_count);
   walk->keys = copy_texts(keys, count);
-  reach->edges = edges ? weir__cond_copy(edges) : NULL;
-  reach->nodes = nodes ? weir__cond_copy(nodes) : NULL;
-  reach->labels = walk->labels;
   walk->key_count = count;
-  return walk->labels && walk->keys && !edges == !reach->edges && !nodes == !reach->nodes;
+  walk->edge_cond = reach->edges ? weir__cond_copy(reach->edges) : NULL;
+  walk->node_cond = reach->nodes ? weir__cond_copy(reach->nodes) : NULL;
+  int complete =
+      walk->labels && walk->keys && !walk->edge_cond == !reach->edges && !walk->node_cond == !reach->nodes;
+  reach->labels = walk->labels;
+  reach->edges = walk->edge_cond;
+  reach->nodes = walk->node_cond;
+  return complete;
 }
 
 static int check_keys(const weir_text *keys, size_t count, weir_error *err) {
@@ -109,9 +111,9 @@ void weir_walk_close(weir_walk *walk) {
   if (!walk) {
     return;
   }
-  free((void *)(uintptr_t)walk->options.reach.edges); /* const for the statements only */
-  free((void *)(uintptr_t)walk->options.reach.nodes);
   free(walk->labels);
+  free(walk->edge_cond);
+  free(walk->node_cond);
   free(walk->keys);
   free(walk->starts);
   free(walk->stops);

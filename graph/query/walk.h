@@ -39,8 +39,10 @@ typedef struct weir__frame {
 } weir__frame;
 
 struct weir_walk {
-  weir_walk_options options; /* texts and conditions are the walk's own */
+  weir_walk_options options; /* texts and conditions are these */
   weir_text *labels;
+  weir_cond *edge_cond;
+  weir_cond *node_cond;
   weir_text *keys;
   size_t key_count;
   weir_pool *pool; /* of the first run */

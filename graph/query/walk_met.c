@@ -117,8 +117,8 @@ static int is_on_path(const weir_walk *walk, const weir__stop *stop) {
 int weir__met_admit(weir__walk_run *run, weir__stop *stop, enum weir__admission *out, weir_error *err) {
   weir_walk *walk = run->walk;
   weir_unique unique = walk->options.unique;
-  uint32_t index;
-  int passes;
+  uint32_t index = 0;
+  int passes = 0;
   *out = WEIR__SKIP;
   if (unique == WEIR_UNIQUE_PATH) {
     if (is_on_path(walk, stop)) {
@@ -147,7 +147,7 @@ int weir__met_admit(weir__walk_run *run, weir__stop *stop, enum weir__admission 
 int weir__met_starts(weir_walk *walk, weir_error *err) {
   int rc = WEIR_OK;
   for (size_t i = 0; i < walk->start_count && rc == WEIR_OK; i++) {
-    uint32_t index;
+    uint32_t index = 0;
     rc = find_met(walk, walk->starts[i], &index, err);
     if (rc == WEIR_OK) {
       walk->met[index].flags |= LET_IN;

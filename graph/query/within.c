@@ -3,11 +3,14 @@
  *
  * Invariant: met.ids is the queue. It begins with the levels that are done, each in one piece.
  */
+#include <stdlib.h>
+
 #include "../node.h"
 #include "idmap.h"
 #include "reach.h"
 
-#define CHUNK 128 /* far ends read at once */
+#define CHUNK 128  /* far ends read at once */
+#define LARGE 4096 /* nodes in a level: sorting them pays */
 
 struct within {
   weir_text key;
@@ -16,6 +19,8 @@ struct within {
   uint64_t *out;
   weir__steps steps;
   weir__idmap met;
+  int64_t *level; /* a copy of the last level */
+  size_t level_room;
   weir__idmap left_out; /* nodes for which reach->nodes is false: none is asked twice */
 };
 
@@ -47,12 +52,13 @@ static int meet(struct within *within, const int64_t *ids, size_t count, weir_er
   return rc;
 }
 
-static int expand(struct within *within, weir__hops *hops, int64_t node, weir_error *err) {
+/* Meets what is one step from the level. */
+static int expand(struct within *within, weir__hops *hops, size_t level_count, weir_error *err) {
   int64_t ids[CHUNK];
   size_t count = hops ? CHUNK : 0;
   int rc = WEIR_OK;
   if (hops) {
-    weir__hops_seek(hops, node);
+    weir__hops_seek_all(hops, within->level, level_count);
   }
   while (rc == WEIR_OK && count == CHUNK) {
     rc = weir__hops_ids(hops, ids, CHUNK, &count, err);
@@ -61,6 +67,31 @@ static int expand(struct within *within, weir__hops *hops, int64_t node, weir_er
     }
   }
   return rc;
+}
+
+static int compare_ids(const void *a, const void *b) {
+  const int64_t *x = a;
+  const int64_t *y = b;
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Copies the level that begins at met.ids[from], since met.ids moves while the level is expanded. A large one
+ * in the order of the numbers, so that the pages of the table are met one after the other. */
+static int copy_level(struct within *within, uint32_t from, uint32_t to, weir_error *err) {
+  size_t count = to - from;
+  if (within->level_room < count) {
+    int64_t *level = realloc(within->level, 2 * count * sizeof *level);
+    if (!level) {
+      return weir_fail(err, WEIR_NOMEM, "out of memory for %zu nodes", count);
+    }
+    within->level = level;
+    within->level_room = 2 * count;
+  }
+  memcpy(within->level, within->met.ids + from, count * sizeof *within->level);
+  if (count >= LARGE) {
+    qsort(within->level, count, sizeof *within->level, compare_ids);
+  }
+  return WEIR_OK;
 }
 
 static int run_levels(struct within *within, int64_t start, weir_error *err) {
@@ -74,12 +105,14 @@ static int run_levels(struct within *within, int64_t start, weir_error *err) {
     if (depth == within->depth || from == to) {
       break;
     }
-    for (; from < to && rc == WEIR_OK; from++) {
-      rc = expand(within, within->steps.out, within->met.ids[from], err);
-      if (rc == WEIR_OK) {
-        rc = expand(within, within->steps.in, within->met.ids[from], err);
-      }
+    rc = copy_level(within, from, to, err);
+    if (rc == WEIR_OK) {
+      rc = expand(within, within->steps.out, to - from, err);
     }
+    if (rc == WEIR_OK) {
+      rc = expand(within, within->steps.in, to - from, err);
+    }
+    from = to;
   }
   return rc;
 }
@@ -89,7 +122,7 @@ static int count_within(weir_txn *txn, void *data, weir_error *err) {
   int64_t start;
   int rc = weir__node_number(txn, within->key, &start, err);
   if (rc == WEIR_OK) {
-    rc = weir__steps_open(&within->steps, txn, within->reach, 0, WEIR__HOPS_IDS, NULL, err);
+    rc = weir__steps_open(&within->steps, txn, within->reach, 0, WEIR__HOPS_FRONTIER, NULL, err);
   }
   if (rc) {
     return rc;
@@ -98,6 +131,7 @@ static int count_within(weir_txn *txn, void *data, weir_error *err) {
   rc = run_levels(within, start, err);
   weir__steps_close(&within->steps);
   weir__idmap_clear(&within->met);
+  free(within->level);
   weir__idmap_clear(&within->left_out);
   return rc;
 }

@@ -22,6 +22,10 @@ void put_text(weir_txn *txn, const char *key, const char *label, const char *bod
   put_props(txn, key, label, props);
 }
 
+int pick(weir_test_rng *rng, size_t below) {
+  return (int)weir_test_below(rng, below);
+}
+
 struct keys {
   char list[64][16];
   int count;
@@ -29,8 +33,9 @@ struct keys {
 
 static int note_key(const weir_hit *hit, void *data, weir_error *error) {
   struct keys *keys = data;
-  (void)error;
-  cr_assert(lt(int, keys->count, 64));
+  if (keys->count == 64) {
+    return weir_fail(error, WEIR_FULL, "more than 64 hits");
+  }
   snprintf(keys->list[keys->count++], sizeof keys->list[0], "%s", hit->node.key.ptr);
   return WEIR_OK;
 }
@@ -39,15 +44,12 @@ static int compare_keys(const void *a, const void *b) {
   return strcmp(a, b);
 }
 
-static const char *search_keys(weir_txn *txn, const char *query, int sorted) {
-  static char texts[4][64 * 16];
-  static unsigned next;
+static int search_keys(weir_txn *txn, const char *query, int sorted, char text[1024], weir_error *error) {
   struct keys keys = {.count = 0};
-  char *text = texts[next++ % 4];
   weir_search search = WEIR_SEARCH_INIT;
   search.index = weir_str("i");
   search.query = weir_str(query);
-  OK(weir_node_search(txn, &search, note_key, &keys, &err));
+  int rc = weir_node_search(txn, &search, note_key, &keys, error);
   if (sorted) {
     qsort(keys.list, (size_t)keys.count, sizeof keys.list[0], compare_keys);
   }
@@ -56,15 +58,29 @@ static const char *search_keys(weir_txn *txn, const char *query, int sorted) {
     strcat(text, i ? " " : "");
     strcat(text, keys.list[i]);
   }
-  return text;
+  return rc;
+}
+
+static char *next_text(void) {
+  static char texts[4][1024];
+  static unsigned next;
+  return texts[next++ % 4];
+}
+
+int find_keys(weir_txn *txn, const char *query, char keys[1024], weir_error *error) {
+  return search_keys(txn, query, 1, keys, error);
 }
 
 const char *found(weir_txn *txn, const char *query) {
-  return search_keys(txn, query, 1);
+  char *text = next_text();
+  OK(search_keys(txn, query, 1, text, &err));
+  return text;
 }
 
 const char *ranked(weir_txn *txn, const char *query) {
-  return search_keys(txn, query, 0);
+  char *text = next_text();
+  OK(search_keys(txn, query, 0, text, &err));
+  return text;
 }
 
 int see_no_hit(const weir_hit *hit, void *data, weir_error *error) {

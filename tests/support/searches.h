@@ -20,6 +20,10 @@ void put_props(weir_txn *txn, const char *key, const char *label, const char *pr
 const char *found(weir_txn *txn, const char *query);
 const char *ranked(weir_txn *txn, const char *query);
 
+/* As found, into `keys`, and without an assertion: for the functions of transactions, which may run on
+ * another thread. */
+int find_keys(weir_txn *txn, const char *query, char keys[1024], weir_error *error);
+
 /* The query is wrong at that byte, and the message says `part`. */
 #define WRONG(txn, query_, at_, part_)                                                                       \
   do {                                                                                                       \
@@ -34,6 +38,9 @@ const char *ranked(weir_txn *txn, const char *query);
 
 /* A visitor that must not be called. */
 int see_no_hit(const weir_hit *hit, void *data, weir_error *error);
+
+/* A number from 0 to below-1. */
+int pick(weir_test_rng *rng, size_t below);
 
 /* Compares the table of FTS5 of every index with the texts of the nodes, term by term. */
 void check_indexes(weir_txn *txn);

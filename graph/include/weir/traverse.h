@@ -34,11 +34,14 @@ typedef struct weir_reach {
                                begins at are not asked; the one that a path ends at is */
 } weir_reach;
 
-/* What ends a walk or the search for a path before its end. Zeros: nothing. */
+/* What ends a walk or the search for a path before its end. Zeros: nothing. A call does something, however
+ * little it may use, so a walk that is run again and again comes to its end. */
 typedef struct weir_budget {
   size_t nodes;     /* nodes met (of WEIR_UNIQUE_EDGE and _PATH: visits) */
-  unsigned time_ms; /* milliseconds since the call began */
-  size_t memory;    /* bytes that the walk has allocated; what it needs for one more node may exceed it */
+  unsigned time_ms; /* milliseconds since the call began. The clock is looked at between visits, and among the
+                       edges of a node every now and then, those that a condition leaves out not counted */
+  size_t memory; /* bytes allocated for what was met; what is needed for one more node may exceed it. A walk
+                    keeps them: once it has used them up, each further run does very little */
 } weir_budget;
 
 /* Why a walk or the search for a path has come back. */
@@ -52,13 +55,24 @@ typedef enum weir_ending {
 
 /* ---- Walks ---- */
 
+/*
+ * In which order. The edges of a node are followed in a stable order: those that lead away, then those that
+ * lead to it.
+ *
+ * Breadth first all starts come first, and a node is reached by as few steps as possible. Depth first is a
+ * preorder: a start is begun when all that the one before leads to was visited, unless it was among that; and
+ * the depth of a node is that of the way on which the walk got there first, which may be a long one. With
+ * max_depth, a node that is reached again on a shorter way is not visited again, but stepped from again: all
+ * nodes within max_depth are visited, in either order. (So it may be stepped from max_depth times.)
+ */
 typedef enum weir_walk_order { WEIR_BREADTH_FIRST = 0, WEIR_DEPTH_FIRST = 1 } weir_walk_order;
 
 /* What a walk visits once. */
 typedef enum weir_unique {
   WEIR_UNIQUE_NODE = 0, /* each node, when it is first reached; breadth first: at its least depth */
   WEIR_UNIQUE_EDGE = 1, /* each edge: its far end once for each edge that leads there. The starts once each.
-                           With WEIR_BOTH an edge is met from both ends and followed once */
+                           With WEIR_BOTH an edge is met from both ends and followed once. A node is stepped
+                           from where it is reached first */
   WEIR_UNIQUE_PATH = 2  /* each path that meets no node twice: may be very many */
 } weir_unique;
 
@@ -92,7 +106,7 @@ typedef struct weir_hop {
   weir_direction direction; /* WEIR_OUT: the edge leads from `from` to `to`; WEIR_IN: the other way */
   weir_text label;          /* of the edge */
   int64_t rank;             /* of the edge */
-  double weight;            /* of the edge, in paths and with WEIR_WITH_EDGES (else 0) */
+  double weight;            /* of the edge, in a weir_path and with WEIR_WITH_EDGES (else 0) */
   weir_text props;          /* of the edge, with WEIR_WITH_EDGES */
 } weir_hop;
 
@@ -112,30 +126,38 @@ typedef struct weir_walk_result {
   weir_ending ending; /* why it came back */
   uint64_t visited;   /* steps that the visitor was called for */
   uint64_t met;       /* nodes reached, also those not visited since they are less than min_depth deep */
-  uint64_t edges;     /* edges followed */
+  uint64_t edges;     /* edges looked at, those that labels or a condition leave out not counted */
 } weir_walk_result;
 
 typedef struct weir_walk weir_walk; /* a walk that can be gone on with; opaque. One thread at a time */
 
 /*
- * Begins a walk from the `count` nodes with these keys (repetitions count once); it is gone on by
- * weir_walk_run. It keeps what it has met, so it can be run in several transactions: each run sees the store
- * as it is then; nodes that were deleted meanwhile are passed over. Everything that options and keys point to
- * is copied.
+ * Begins a walk from the `count` nodes with these keys (repetitions count once; of none it ends at once); it
+ * is gone on by weir_walk_run. Everything that options and keys point to is copied.
+ *
+ * It keeps what it has met, so it can be run in several transactions, and each run sees the store as it is
+ * then: edges are those of the run, nodes that were deleted meanwhile are passed over, what is new is found
+ * where the walk has not been. A node made after a deletion may take the place of the one that was deleted.
+ * On the way to a step, keys and props are empty, and weights 0, of what was deleted meanwhile. What the
+ * condition on nodes says of a node is asked once. A walk that ran in a transaction that was rolled back is
+ * only good for closing.
  */
 WEIR_API int weir_walk_open(weir_walk **out, const weir_text *keys, size_t count,
                             const weir_walk_options *options, weir_error *err) WEIR_CHECKED;
 
 /*
- * Goes on with a walk until it ends: see result->ending (`result` may be NULL). If that is neither
- * WEIR_ENDED, the next run goes on with the next node; after WEIR_ENDED it visits nothing. Errors:
- * WEIR_NOT_FOUND (in the first run: no node has one of the keys). After an error the walk is at its last
- * visit that succeeded.
+ * Goes on with a walk until it ends: see result->ending (`result` may be NULL; it is filled after an error,
+ * too). Unless that is WEIR_ENDED, the next run goes on behind the last visit: a node at which the visitor
+ * returned WEIR_STOP is still stepped from. After WEIR_ENDED a run visits nothing. After an error the walk is
+ * behind its last visit that succeeded, so the next run repeats the one that did not.
+ *
+ * The visitor may read, and run other walks, but not this one. Errors: WEIR_NOT_FOUND (in the first run: no
+ * node has one of the keys), WEIR_MISUSE (run by its own visitor, or in another store).
  */
 WEIR_API int weir_walk_run(weir_walk *walk, weir_txn *txn, weir_step_fn visit, void *data,
                            weir_walk_result *result, weir_error *err);
 
-/* Frees the walk. NULL is a no-op. */
+/* Frees the walk, which is not running. NULL is a no-op. */
 WEIR_API void weir_walk_close(weir_walk *walk);
 
 /* weir_walk_open, _run and _close in one: a walk that is not gone on with. */
@@ -145,7 +167,8 @@ WEIR_API int weir_walk_once(weir_txn *txn, const weir_text *keys, size_t count,
 
 /*
  * Counts the distinct nodes within `depth` steps of the node `key`, itself included: out[d], for d = 0 to
- * depth, becomes the number at distance d. `out` has depth + 1 elements. Errors: WEIR_NOT_FOUND.
+ * depth, becomes the number at distance d. `out` has depth + 1 elements, so `depth` is not WEIR_UNLIMITED.
+ * Errors: WEIR_NOT_FOUND.
  */
 WEIR_API int weir_within_count(weir_txn *txn, weir_text key, uint32_t depth, const weir_reach *reach,
                                uint64_t *out, weir_error *err);
@@ -167,7 +190,7 @@ typedef struct weir_path_options {
   weir_text cost_path; /* of WEIR_COST_PROP, as in weir_cond */
   uint32_t max_depth;  /* hops; WEIR_UNLIMITED. Only with WEIR_COST_HOPS */
   unsigned flags;      /* 0 or WEIR_WITH_EDGES */
-  weir_budget budget;  /* of the search */
+  weir_budget budget;  /* of the call: of the search, and of the listing of paths */
 } weir_path_options;
 
 #define WEIR_PATH_OPTIONS_INIT                                                                               \
@@ -181,17 +204,18 @@ typedef struct weir_path_options {
 /* A path. */
 typedef struct weir_path {
   int found;            /* 1; 0: there is none (or the search was ended, see `ending`) */
-  double cost;          /* sum of the costs of its hops */
+  double cost;          /* sum of the costs of its hops, from the first on, as double */
   const weir_hop *hops; /* in order; none if it begins where it ends */
   size_t hop_count;     /* how many */
   weir_ending ending;   /* WEIR_ENDED; else the budget ended the search and there may be a path */
-  uint64_t met;         /* nodes that the search has met */
+  uint64_t met;         /* nodes that the search has met; of k shortest paths the searches so far, together */
 } weir_path;
 
 /*
  * A path of least cost between two nodes. "No path" is a result, not an error. Of several the one that is
- * found first. Without costs the search goes from both ends; with costs it is Dijkstra's (E. W. Dijkstra, A
- * note on two problems in connexion with graphs, 1959), from both ends too. The path lives in `arena`.
+ * found first; costs that differ by rounding alone are taken for equal. Without costs the search goes from
+ * both ends; with costs it is Dijkstra's (E. W. Dijkstra, A note on two problems in connexion with graphs,
+ * 1959), from both ends too. The path lives in `arena`.
  *
  * Errors: WEIR_NOT_FOUND (one of the nodes), WEIR_INVALID (an edge that was met has a negative cost, or its
  * property is no number: the message names the edge).
@@ -202,17 +226,25 @@ WEIR_API int weir_path_shortest(weir_txn *txn, weir_text from, weir_text to, con
 /* Visits one path; as weir_node_fn. */
 typedef int (*weir_path_fn)(const weir_path *path, void *data, weir_error *err);
 
-/* Visits all paths of least cost. Parallel edges make paths of their own. With costs, paths that meet a node
- * twice (over edges that cost 0) are left out. *ending (NULL: not wanted) tells why it came back. Errors: as
- * weir_path_shortest. */
+/*
+ * Visits all paths of least cost, in no certain order. Parallel edges make paths of their own. With costs,
+ * paths that meet a node twice (over edges that cost 0) are left out. Sums are compared as they are, without
+ * tolerance: a path is one of them if it, and each of its beginnings, has the least sum from `from` on that
+ * its end can be had for. The search goes from `from` alone if there are costs.
+ *
+ * Paths are not held in memory, so there may be any number. *ending (NULL: not wanted) tells why it came
+ * back. Errors: as weir_path_shortest.
+ */
 WEIR_API int weir_path_all_shortest(weir_txn *txn, weir_text from, weir_text to,
                                     const weir_path_options *options, weir_path_fn visit, void *data,
                                     weir_ending *ending, weir_error *err);
 
 /*
  * Visits up to `count` paths in the order of their costs, none meeting a node twice (J. Y. Yen, Finding the k
- * shortest loopless paths in a network, 1971). Paths that differ in an edge alone are different. *ending as
- * above. Errors: as weir_path_shortest.
+ * shortest loopless paths in a network, 1971), each as soon as it is known. Paths that differ in an edge
+ * alone are different. Paths whose costs are equal, or differ by rounding alone, come in an order that is the
+ * same each time as long as the store is the same. Memory grows with the paths visited; of others at most as
+ * many are held as are still wanted. *ending as above. Errors: as weir_path_shortest.
  */
 WEIR_API int weir_path_k_shortest(weir_txn *txn, weir_text from, weir_text to, size_t count,
                                   const weir_path_options *options, weir_path_fn visit, void *data,
@@ -222,8 +254,9 @@ WEIR_API int weir_path_k_shortest(weir_txn *txn, weir_text from, weir_text to, s
 
 /*
  * Visits the distinct nodes that are one step from both `a` and `b`, neither of them included, in the order
- * of weir_node_scan. The nodes are complete (labels, props). *count (NULL: not wanted) is how many there are;
- * `visit` may be NULL to count alone. Errors: WEIR_NOT_FOUND.
+ * of weir_node_scan. The nodes are complete (labels, props). *count (NULL: not wanted) is how many there are,
+ * also if the visitor stops; `visit` may be NULL to count alone. Time and memory grow with the edges of both.
+ * Errors: WEIR_NOT_FOUND.
  */
 WEIR_API int weir_common_neighbors(weir_txn *txn, weir_text a, weir_text b, const weir_reach *reach,
                                    weir_node_fn visit, void *data, uint64_t *count, weir_error *err);
@@ -233,8 +266,12 @@ typedef int (*weir_triangle_fn)(weir_text second, weir_text third, void *data, w
 
 /*
  * Visits the triangles of the node `key`: pairs of distinct nodes that are neighbors of it and of each other,
- * each pair once; directions, loops and parallel edges do not matter, reach->direction must be 0 or
- * WEIR_BOTH. *count (NULL: not wanted) is how many there are; `visit` may be NULL. Errors: WEIR_NOT_FOUND.
+ * each pair once, in no certain order; directions, loops and parallel edges do not matter, reach->direction
+ * must be 0 or WEIR_BOTH. *count (NULL: not wanted) is how many were found; `visit` may be NULL.
+ *
+ * Time grows with the edges of the node and of its neighbors, n of them. Of a neighbor with more than about
+ * 4 n edges so many are read; all of its edges only if there are several such neighbors, and not of the last.
+ * Errors: WEIR_NOT_FOUND.
  */
 WEIR_API int weir_triangles(weir_txn *txn, weir_text key, const weir_reach *reach, weir_triangle_fn visit,
                             void *data, uint64_t *count, weir_error *err);

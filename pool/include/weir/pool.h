@@ -255,13 +255,16 @@ typedef struct weir_txn_options {
   weir_durability durability; /* of a write; default: the pool's */
   weir_priority priority;     /* of a write */
   size_t bytes;               /* of a write: about what it will write, for group_kib; 1 TiB at most */
-  int64_t min_rev; /* of a read, numbered pools: it sees the commit of this number, and waits for it as long
-                      as for admission; 0: none */
-  weir_ack *ack;   /* or NULL: receives the acknowledgement of a write that was committed */
+  int64_t min_rev;   /* of a read, numbered pools: it sees the commit of this number, and waits for it as long
+                        as for admission; 0: none */
+  weir_ack *ack;     /* or NULL: receives the acknowledgement of a write that was committed */
+  int one_statement; /* of weir_read: 1 if what `fn` reads comes from one statement, so that it needs no BEGIN
+                        and COMMIT. Others that it runs see the same snapshot as long as that one has a row at
+                        hand */
 } weir_txn_options;
 
 #define WEIR_TXN_OPTIONS_INIT                                                                                \
-  { sizeof(weir_txn_options), 0, 0, NULL, NULL, WEIR_DURABILITY_DEFAULT, WEIR_INTERACTIVE, 0, 0, NULL }
+  { sizeof(weir_txn_options), 0, 0, NULL, NULL, WEIR_DURABILITY_DEFAULT, WEIR_INTERACTIVE, 0, 0, NULL, 0 }
 
 /*
  * The work of a transaction. Return WEIR_OK to keep it, a negative code to end it without a trace; that code,
