@@ -197,8 +197,8 @@ int weir_node_search_async(weir_async *handle, weir_node_search_req *req, weir_d
   return req ? weir_read_async(handle, &req->req, get_hits, done) : WEIR_INVALID;
 }
 
-/* ---- Walks and paths
- * --------------------------------------------------------------------------------------- */
+/* ---- Walks and paths ------------------------------------------------------------------------------------
+ */
 
 static int get_steps(weir_req *req, weir_txn *txn) {
   weir_walk_req *ask = (weir_walk_req *)req;
@@ -210,6 +210,10 @@ static int get_steps(weir_req *req, weir_txn *txn) {
 }
 
 int weir_walk_async(weir_async *handle, weir_walk_req *req, weir_done_fn done) {
+  if (req) { /* it may be canceled before it runs */
+    req->steps = NULL;
+    req->count = 0;
+  }
   return req ? weir_read_async(handle, &req->req, get_steps, done) : WEIR_INVALID;
 }
 

@@ -59,6 +59,12 @@ static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
   }
 }
 
+/* In the order of the table or its index: nothing is sorted. */
+static void write_order(weir__draft *draft, const weir__hops_spec *spec) {
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " ORDER BY e.label, e.dst, e.rank"
+                                                     : " ORDER BY e.label, e.src, e.rank");
+}
+
 /* Only these labels; none: any. */
 static void write_labels(weir__draft *draft, const int64_t *labels, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -102,9 +108,8 @@ static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *
     return write_take(draft, txn, spec, err);
   }
   int rc = write_where(draft, txn, spec, err);
-  if (spec->details == WEIR__HOPS_ORDERED) { /* that of the table or its index: nothing is sorted */
-    weir__draft_sql(draft, spec->direction == WEIR_OUT ? " ORDER BY e.label, e.dst, e.rank"
-                                                       : " ORDER BY e.label, e.src, e.rank");
+  if (spec->details == WEIR__HOPS_ORDERED) {
+    write_order(draft, spec);
   }
   return rc;
 }
@@ -122,8 +127,7 @@ static int write_behind_any(weir__draft *draft, weir_txn *txn, const weir__hops_
   weir__draft_int(draft, place->rank);
   weir__draft_sql(draft, ")");
   int rc = write_where(draft, txn, spec, err);
-  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " ORDER BY e.label, e.dst, e.rank"
-                                                     : " ORDER BY e.label, e.src, e.rank");
+  write_order(draft, spec);
   return rc;
 }
 

@@ -161,6 +161,38 @@ GRAPH_TEST(query_async, a_walk_goes_on_page_by_page) {
   weir_arena_clear(&page.arena);
 }
 
+/* What a page holds is what the walk has passed, whether it was canceled before it began, or in the middle.
+ */
+GRAPH_TEST(query_async, a_walk_that_is_canceled_loses_nothing) {
+  graph_loop loop;
+  weir_walk_req page = {.limit = 6};
+  const weir_text start = WEIR_TEXT("n0");
+  int visits[NODES] = {0};
+  fill(txn);
+  OK(weir_walk_open(&page.walk, &start, 1, NULL, &err));
+  graph_loop_begin(&loop, graph);
+  page.req.data = &loop;
+  for (int pages = 1; pages < 3 || loop.failed || page.result.ending != WEIR_ENDED; pages++) {
+    loop.failed = 0;
+    OK(weir_walk_async(&loop.async, &page, graph_loop_count));
+    if (pages % 2 == 0) {
+      OK(weir_req_cancel(&page.req));
+    }
+    cr_assert(eq(int, weir_test_loop_run(&loop.loop), 1));
+    cr_assert(eq(int, loop.ended, pages));
+    cr_assert(loop.failed == 0 || loop.failed == WEIR_CANCELED);
+    for (size_t i = 0; i < page.count; i++) {
+      visits[atoi(page.steps[i].node.key.ptr + 1)]++;
+    }
+  }
+  for (int i = 0; i < NODES; i++) {
+    cr_assert(eq(int, visits[i], 1), "n%d", i);
+  }
+  graph_loop_end(&loop);
+  weir_walk_close(page.walk);
+  weir_arena_clear(&page.arena);
+}
+
 GRAPH_TEST(query_async, a_path_is_found) {
   graph_loop loop;
   weir_path_req ask = {.from = WEIR_TEXT("n0"), .to = WEIR_TEXT("n26"), .options = WEIR_PATH_OPTIONS_INIT};

@@ -39,8 +39,11 @@ static weir_text *copy_texts(const weir_text *texts, size_t count) {
     size += texts[i].len;
   }
   weir_text *copy = malloc(size + 1);
+  if (!copy) {
+    return NULL;
+  }
   char *at = (char *)(copy + count);
-  for (size_t i = 0; copy && i < count; i++) {
+  for (size_t i = 0; i < count; i++) {
     copy[i] = weir__text_copy(&at, texts[i]);
   }
   return copy;

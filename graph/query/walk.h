@@ -93,6 +93,9 @@ enum weir__admission { WEIR__SKIP, WEIR__VISIT, WEIR__AGAIN };
 /* May the edge to stop->node be followed? Sets stop->unique and ->again. (walk_met.c) */
 int weir__met_admit(weir__walk_run *run, weir__stop *stop, enum weir__admission *out, weir_error *err);
 
+/* The edge by which the stop was reached; it means nothing at a start. */
+weir__edge_id weir__met_edge(const weir_walk *walk, const weir__stop *stop);
+
 /* The starts are let in, whatever the condition on nodes says. */
 int weir__met_starts(weir_walk *walk, weir_error *err);
 

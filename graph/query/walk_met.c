@@ -86,13 +86,17 @@ static enum weir__admission admit_node(const weir_walk *walk, weir__stop *stop, 
   return WEIR__VISIT;
 }
 
+weir__edge_id weir__met_edge(const weir_walk *walk, const weir__stop *stop) {
+  int64_t from = walk->stops[stop->parent].node;
+  return (weir__edge_id){.src = stop->against ? stop->node : from,
+                         .label = stop->label,
+                         .dst = stop->against ? from : stop->node,
+                         .rank = stop->rank};
+}
+
 static int admit_edge(weir_walk *walk, weir__stop *stop, const struct weir__met *met,
                       enum weir__admission *out, weir_error *err) {
-  int64_t from = walk->stops[stop->parent].node;
-  const weir__edge_id edge = {.src = stop->against ? stop->node : from,
-                              .label = stop->label,
-                              .dst = stop->against ? from : stop->node,
-                              .rank = stop->rank};
+  const weir__edge_id edge = weir__met_edge(walk, stop);
   int inserted;
   int rc = weir__edgeset_put(&walk->edges, &edge, &stop->unique, &inserted, err);
   if (rc) {

@@ -101,14 +101,6 @@ static int copy_key(const weir__node_row *row, size_t index, void *data, weir_er
   return set_copy(&level->key, row->key, err);
 }
 
-static weir__edge_id edge_of(const weir_walk *walk, const weir__stop *stop) {
-  int64_t from = walk->stops[stop->parent].node;
-  return (weir__edge_id){.src = stop->against ? stop->node : from,
-                         .label = stop->label,
-                         .dst = stop->against ? from : stop->node,
-                         .rank = stop->rank};
-}
-
 static int is_level_of(const struct level *level, const weir__stop *stop, const weir__edge_id *edge) {
   return level->filled && level->node == stop->node &&
          (stop->depth == 0 || (level->edge.src == edge->src && level->edge.label == edge->label &&
@@ -118,7 +110,7 @@ static int is_level_of(const struct level *level, const weir__stop *stop, const 
 /* Fills all of a stop's level but its key. *same: it was filled before. */
 static int fill_edge(struct weir__trail *trail, struct level *level, const weir__stop *stop, int *same,
                      weir_error *err) {
-  weir__edge_id edge = edge_of(trail->run->walk, stop);
+  weir__edge_id edge = weir__met_edge(trail->run->walk, stop);
   int rc = WEIR_OK;
   *same = is_level_of(level, stop, &edge);
   if (*same) {

@@ -114,7 +114,8 @@ typedef struct weir_node_search_req {
 WEIR_API int weir_node_search_async(weir_async *handle, weir_node_search_req *req, weir_done_fn done);
 
 /* weir_walk_run, collected. For the next steps submit it again, until result.ending is WEIR_ENDED. The walk
- * is the library's from submitting until `done`. */
+ * is the library's from submitting until `done`. If it fails, steps and count are what it has visited before
+ * that: the next run does not visit it again. */
 typedef struct weir_walk_req {
   weir_req req;            /* its base */
   weir_walk *walk;         /* in: from weir_walk_open */
