@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-#include "query/idmap.h"
+#include "traverse/idmap.h"
 #include "support.h"
 
 #define NUMBERS 5000
