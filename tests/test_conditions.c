@@ -244,11 +244,11 @@ GRAPH_TEST(conditions, may_be_nested_so_deep_and_no_deeper) {
   }
   levels[WEIR_COND_DEPTH][0] = WEIR_PROP_IN("v", weir_int(1), weir_string("x"), weir_bool(1));
   levels[WEIR_COND_DEPTH][1] = WEIR_LABELED("x");
-  find.where = &levels[1][1]; /* itself is a level */
+  find.where = &levels[0][1];
   find.order = WEIR_FIELD_PROP;
   find.order_path = weir_str("v");
   OK(weir_node_find(txn, &find, note, text, &err));
   SAME_STRING(text, "a");
-  find.where = &levels[0][1];
+  find.where = &WEIR_EXCEPT(levels[0][1]);
   FAILS(weir_node_find(txn, &find, note, text, &err), WEIR_INVALID, "more than 16 levels");
 }
