@@ -70,30 +70,23 @@ int weir__store_index_find(weir_txn *txn, weir__index_row *row, weir_error *err)
  */
 struct weir__indexes {
   unsigned version;
-  weir__index_row *rows;
+  struct remembered {
+    weir__index_row row;
+    char *path; /* its */
+  } * all;
   size_t count;
   size_t room;
 };
 
 void weir__store_indexes_free(struct weir__indexes *indexes) {
-  for (size_t i = 0; indexes && i < indexes->count; i++) {
-    free((void *)(uintptr_t)indexes->rows[i].path.ptr);
+  if (!indexes) {
+    return;
   }
-  if (indexes) {
-    free(indexes->rows);
+  for (size_t i = 0; i < indexes->count; i++) {
+    free(indexes->all[i].path);
   }
+  free(indexes->all);
   free(indexes);
-}
-
-/* The row, with a path of its own, in memory that was allocated. */
-static int copy_index(const weir__index_row *row, weir__index_row *out, weir_error *err) {
-  char *path = malloc(row->path.len + 1);
-  if (!path) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for an index");
-  }
-  *out = *row;
-  out->path = weir__text_copy(&(char *){path}, row->path);
-  return WEIR_OK;
 }
 
 static int remember_index(const weir__index_row *row, void *data, weir_error *err) {
@@ -103,16 +96,22 @@ static int remember_index(const weir__index_row *row, void *data, weir_error *er
   }
   if (indexes->count == indexes->room) {
     size_t room = 2 * indexes->room + 4;
-    weir__index_row *rows = realloc(indexes->rows, room * sizeof *rows);
-    if (!rows) {
+    struct remembered *all = realloc(indexes->all, room * sizeof *all);
+    if (!all) {
       return weir_fail(err, WEIR_NOMEM, "out of memory for an index");
     }
-    indexes->rows = rows;
+    indexes->all = all;
     indexes->room = room;
   }
-  int rc = copy_index(row, &indexes->rows[indexes->count], err);
-  indexes->count += rc == WEIR_OK;
-  return rc;
+  struct remembered *last = &indexes->all[indexes->count];
+  last->path = malloc(row->path.len + 1);
+  if (!last->path) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for an index");
+  }
+  last->row = *row;
+  last->row.path = weir__text_copy(&(char *){last->path}, row->path);
+  indexes->count++;
+  return WEIR_OK;
 }
 
 /* *out: the catalog as this transaction sees it. */
@@ -127,8 +126,8 @@ static int visit_some(const struct weir__indexes *indexes, weir_target target, i
                       weir__index_visit visit, void *data, weir_error *err) {
   int rc = WEIR_OK;
   for (size_t i = 0; i < indexes->count && rc == WEIR_OK; i++) {
-    if (indexes->rows[i].target == target && indexes->rows[i].label == label) {
-      rc = visit(&indexes->rows[i], data, err);
+    if (indexes->all[i].row.target == target && indexes->all[i].row.label == label) {
+      rc = visit(&indexes->all[i].row, data, err);
     }
   }
   return rc;

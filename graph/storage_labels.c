@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "sql.h"
+#include "storage_query.h"
 
 /* Digits of a 64-bit number, a sign and a separator. */
 #define ID_TEXT_MAX 21
@@ -98,6 +99,25 @@ int weir__store_label_set_get(weir_txn *txn, int64_t id, weir__label_visit visit
   }
   weir__sql_int(&sql, id);
   return visit_labels(&sql, visit, data, err);
+}
+
+int weir__store_label_only_set(weir_txn *txn, int64_t label, int64_t *set, weir_error *err) {
+  static const weir_text text = WEIR_TEXT("SELECT label_set FROM label_set_member WHERE label = ?1 LIMIT 2");
+  weir__sql sql;
+  int rc = weir__sql_begin(&sql, txn, text, err);
+  *set = 0;
+  if (rc) {
+    return rc;
+  }
+  weir__sql_int(&sql, label);
+  rc = weir__sql_step(&sql, err);
+  if (rc > 0) {
+    *set = weir__sql_get_int(&sql, 0);
+    rc = weir__sql_step(&sql, err);
+    *set = rc ? 0 : *set;
+  }
+  weir__sql_end(&sql);
+  return rc < 0 ? rc : WEIR_OK;
 }
 
 int weir__store_label_set_add(weir_txn *txn, const int64_t *ids, size_t count, int64_t *id, weir_error *err) {

@@ -105,6 +105,9 @@ typedef struct weir__plan_spec {
   size_t wants;                /* rows at most; 0: all */
 } weir__plan_spec;
 
+/* *set: the one set that holds the label; 0 if there are several, or none. (storage_labels.c) */
+int weir__store_label_only_set(weir_txn *txn, int64_t label, int64_t *set, weir_error *err);
+
 typedef int (*weir__node_id_visit)(int64_t id, void *data, weir_error *err);
 
 /* Visits the numbers of the nodes with a label, behind `after` (NULL: all), in their order or against it. At

@@ -102,7 +102,7 @@ GRAPH_TEST(cond_limits, operators_may_alternate_to_a_depth) {
       holds_for(txn, &cond); /* for n1, as without all that is around it */
       cond = within(&nest, turns[i][WEIR_COND_DEPTH % 2], cond, last);
       find.where = &cond;
-      FAILS(weir_node_find(txn, &find, count_node, &count, &err), WEIR_INVALID, "more than 16 levels");
+      FAILS(weir_node_find(txn, &find, count_node, &count, &err), WEIR_INVALID, "more than 16 deep");
     }
   }
 }

@@ -142,7 +142,7 @@ static int64_t changes_of(weir_txn *txn, const char *label, const char *props) {
   return sql_number(txn, "SELECT total_changes()") - before;
 }
 
-Test(search_upkeep, an_update_of_other_properties_does_not_touch_it, .timeout = 60) {
+Test(search_untouched, an_update_of_other_properties_does_not_touch_it, .timeout = 60) {
   weir_graph *graph = NULL;
   OK(weir_graph_open(&graph, ":memory:", NULL, &err)); /* one connection: total_changes() counts all */
   weir_txn *txn = weir_graph_auto(graph);

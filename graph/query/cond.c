@@ -290,7 +290,7 @@ static int check(const weir_cond *cond, weir_op within, weir_target target, stru
   }
   int deeper = cond->op != within || cond->op == WEIR_NOT;
   if (room->depth < deeper) {
-    return weir_fail(err, WEIR_INVALID, "a condition of more than %d levels", WEIR_COND_DEPTH);
+    return weir_fail(err, WEIR_INVALID, "a condition more than %d deep", WEIR_COND_DEPTH);
   }
   int rc = WEIR_OK;
   room->depth -= deeper;

@@ -47,7 +47,10 @@ weir__hash weir__hash_text(weir__hash hash, weir_text text) {
 
 weir__hash weir__hash_path(weir__hash hash, weir_text path) {
   char written[WEIR__PATH_ROOM];
-  size_t len = path.len > 0 ? weir__path_write(path, written) : 0;
+  if (path.len == 0) {
+    return weir__hash_number(hash, 0);
+  }
+  size_t len = weir__path_write(path, written);
   return weir__hash_text(hash, (weir_text){written, len});
 }
 
@@ -256,7 +259,7 @@ int weir__place_read(const weir_place *place, weir__hash question, weir_value *v
   uint64_t version;
   uint64_t asked;
   uint64_t sum;
-  *memory = malloc(len + 1);
+  *memory = calloc(len + 1, 1);
   if (!*memory) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for a place");
   }

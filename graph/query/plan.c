@@ -245,14 +245,10 @@ static int is_sorted(const weir__plan *plan) {
 
 static void choose_way(weir__plan *plan, const struct choice *choice) {
   int nodes = plan->spec.target == WEIR_NODES;
-  if (choice->strength >= BY_ORDER) {
-    use_index(plan, choice);
-  } else if (nodes && plan->spec.order == WEIR_FIELD_KEY) {
-    (void)use_keys(plan, WEIR_FIELD_KEY, BY_RANGE);
+  if (choice->strength < BY_ORDER && nodes &&
+      (use_keys(plan, WEIR_FIELD_KEY, BY_RANGE) || plan->spec.order == WEIR_FIELD_KEY)) {
     plan->spec.access = WEIR_BY_KEY;
-  } else if (nodes && use_keys(plan, WEIR_FIELD_KEY, BY_RANGE)) {
-    plan->spec.access = WEIR_BY_KEY;
-  } else if (choice->strength == BY_PRESENCE) {
+  } else if (choice->strength > 0) {
     use_index(plan, choice);
   } else {
     plan->spec.access = nodes && plan->spec.label ? WEIR_BY_LABEL : WEIR_BY_SCAN;

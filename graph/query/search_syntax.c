@@ -20,6 +20,9 @@
 
 #define NONE (-1)
 
+#define DIGITS(number)  #number
+#define DECIMAL(number) DIGITS(number)
+
 enum kind { TERM, ALL, ANY };
 
 /* Parts are numbers, since the list of them moves as it grows. */
@@ -181,10 +184,10 @@ static int add_term(struct parser *parser, size_t at, weir_text bytes, int prefi
   }
   parser->term_count += count;
   if (parser->words++ == WEIR_QUERY_WORDS_MAX) {
-    return wrong(parser, at, "more than 256 words and phrases");
+    return wrong(parser, at, "more than " DECIMAL(WEIR_QUERY_WORDS_MAX) " words and phrases");
   }
   if (parser->term_count > WEIR_QUERY_TERMS_MAX) {
-    return wrong(parser, at, "more than 1024 terms");
+    return wrong(parser, at, "more than " DECIMAL(WEIR_QUERY_TERMS_MAX) " terms");
   }
   return add_part(parser, part, out);
 }
@@ -245,7 +248,7 @@ static int parse_one(struct parser *parser, int *out) {
     return parse_word(parser, out);
   }
   if (parser->depth++ == WEIR_QUERY_DEPTH_MAX) {
-    return wrong(parser, open, "more than 10 groups within groups");
+    return wrong(parser, open, "more than " DECIMAL(WEIR_QUERY_DEPTH_MAX) " groups within groups");
   }
   parser->at++;
   int rc = parse_any(parser, out);

@@ -182,6 +182,7 @@ typedef enum weir_target { WEIR_NODES = 1, WEIR_EDGES = 2 } weir_target;
  * An index of a property over the nodes, or the edges, with one label. (target, label, path) is its identity;
  * `path` as in weir_cond. A unique index refuses (WEIR_EXISTS) a write that would give two rows the same
  * truth value, number or string; rows without the property, or with an array or an object, are not compared.
+ * The message names the property, the value, and the key of the other node, or the other edge.
  */
 typedef struct weir_index {
   weir_target target; /* nodes or edges */
@@ -202,7 +203,8 @@ typedef struct weir_build_options {
   size_t size;                                                   /* sizeof(weir_build_options) */
   unsigned batch;                                                /* rows in one write; default 2000 */
   int (*on_progress)(const weir_progress *progress, void *data); /* or NULL. At the beginning, after each
-                     batch and at the end, with no lock held; nonzero gives the index up: WEIR_CANCELED */
+                     batch and at the end, with no lock held, so it may use the store; nonzero gives the index
+                     up: WEIR_CANCELED */
   void *data;                                                    /* handed to it */
 } weir_build_options;
 
@@ -213,10 +215,11 @@ typedef struct weir_build_options {
  * Makes an index. With weir_graph_auto it is made in many small writes of priority WEIR_BULK, between which
  * others write: readers and writers go on, and the index serves queries once it is complete. Inside a write
  * transaction it is made at once, within that. One that was cut off by a crash is begun anew by the next
- * call.
+ * call; and of two calls for the same index at a time the later begins anew, the earlier is canceled.
  *
  * Errors: WEIR_EXISTS (there is such an index; or, of a unique one, two rows have the same value: the message
- * names both and the value), WEIR_CANCELED. After an error there is no index.
+ * names both and the value), WEIR_CANCELED (by on_progress; or somebody else has dropped it meanwhile, or
+ * begun it anew). After an error there is no index, unless it is that of somebody else.
  */
 WEIR_API int weir_index_create(weir_txn *txn, const weir_index *index, const weir_build_options *options,
                                weir_error *err);
@@ -228,7 +231,8 @@ WEIR_API int weir_index_drop(weir_txn *txn, const weir_index *index, int *existe
 /* Visits one index; as weir_node_fn. */
 typedef int (*weir_index_fn)(const weir_index *index, void *data, weir_error *err);
 
-/* Visits all indexes, in the order in which they were made. */
+/* Visits all indexes, in the order in which they were made. A path is the bare name of a member, or a JSON
+ * path with all its names quoted, however it was given. */
 WEIR_API int weir_index_list(weir_txn *txn, weir_index_fn visit, void *data, weir_error *err);
 
 /* ---- Find ---- */
@@ -289,7 +293,7 @@ WEIR_API int weir_edge_find(weir_txn *txn, const weir_find *find, weir_edge_fn v
 /* How the rows of a find are come by. */
 typedef enum weir_access {
   WEIR_BY_SCAN = 0,   /* all rows are looked at */
-  WEIR_BY_LABEL = 1,  /* all rows with the label */
+  WEIR_BY_LABEL = 1,  /* all nodes with the label */
   WEIR_BY_KEY = 2,    /* by node keys: the node with the key, or a range of keys in their order; edges of the
                          node with the key src or dst */
   WEIR_BY_INDEX = 3,  /* by a property index */

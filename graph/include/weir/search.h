@@ -63,7 +63,8 @@ typedef struct weir_text_index {
 } weir_text_index;
 
 /* Makes a text index, in the same way as weir_index_create does. Errors: WEIR_EXISTS (the name),
- * WEIR_CANCELED. After an error there is no index. */
+ * WEIR_CANCELED (by on_progress; or another call has dropped it, or begun it anew, meanwhile). After an error
+ * there is no index, but that of the other call. */
 WEIR_API int weir_text_index_create(weir_txn *txn, const weir_text_index *index,
                                     const weir_build_options *options, weir_error *err);
 
