@@ -32,8 +32,11 @@ static int keep_texts(weir_arena *arena, weir_text *const *texts, size_t count, 
   for (size_t i = 0; i < count; i++) {
     size += texts[i]->ptr ? texts[i]->len + 1 : 0;
   }
-  char *at = size ? weir__arena_alloc(arena, size, err) : NULL;
-  if (size && !at) {
+  if (size == 0) {
+    return WEIR_OK;
+  }
+  char *at = weir__arena_alloc(arena, size, err);
+  if (!at) {
     return WEIR_NOMEM;
   }
   for (size_t i = 0; i < count; i++) {
