@@ -31,6 +31,7 @@ struct finding {
   unsigned char *memory; /* of the texts that were read from the token */
   char *text;            /* of after.value.text, once a row was visited */
   size_t text_room;
+  int alone;       /* 1: there is to be one statement only, see weir__graph_read_one */
   weir_plan *told; /* of explain */
 };
 
@@ -233,10 +234,11 @@ static int found_edge(const weir__edge_row *row, const weir__position *at, void 
   return rc;
 }
 
-static int run_plan(struct finding *finding, int may_guess, weir_error *err) {
+static int run(weir_txn *txn, void *data, weir_error *err) {
+  struct finding *finding = data;
   weir__plan plan;
-  weir_txn *txn = finding->txn;
-  int rc = weir__plan_make(&plan, txn, finding->target, &finding->ask, may_guess, err);
+  finding->txn = txn;
+  int rc = weir__plan_make(&plan, txn, finding->target, &finding->ask, finding->alone, err);
   if (rc) {
     return rc;
   }
@@ -246,6 +248,9 @@ static int run_plan(struct finding *finding, int may_guess, weir_error *err) {
   if (plan.none || (finding->ask.place && finding->ask.place->done)) {
     return WEIR_OK;
   }
+  if (finding->alone && plan.spec.access == WEIR_BY_LABEL) {
+    return WEIR__STALE;
+  }
   weir__position after = finding->after; /* that one moves on */
   plan.spec.after = finding->begun ? &after : NULL;
   plan.spec.wants = weir__page_wants(&finding->page);
@@ -253,11 +258,15 @@ static int run_plan(struct finding *finding, int may_guess, weir_error *err) {
                                        : weir__store_edge_query(txn, &plan.spec, found_edge, finding, err);
 }
 
-static int run(weir_txn *txn, void *data, weir_error *err) {
-  struct finding *finding = data;
-  finding->txn = txn;
-  int rc = run_plan(finding, finding->told == NULL, err);
-  return rc == WEIR__STALE ? run_plan(finding, 0, err) : rc;
+/* First by one statement alone, which costs least, and is what most finds with a condition are. */
+static int run_find(struct finding *finding, weir_txn *txn, weir_error *err) {
+  int rc = WEIR__STALE;
+  if (finding->ask.where) {
+    finding->alone = 1;
+    rc = weir__graph_read_one(txn, run, finding, err);
+    finding->alone = 0;
+  }
+  return rc == WEIR__STALE ? weir__graph_read(txn, run, finding, err) : rc;
 }
 
 static int find_rows(struct finding *finding, weir_txn *txn, const weir_find *find, weir_error *err) {
@@ -270,7 +279,7 @@ static int find_rows(struct finding *finding, weir_txn *txn, const weir_find *fi
     rc = begin_at_place(finding, err);
   }
   if (rc == WEIR_OK) {
-    rc = weir__graph_read(txn, run, finding, err);
+    rc = run_find(finding, txn, err);
     rc = end_at_place(finding, rc, err);
   }
   free(finding->memory);

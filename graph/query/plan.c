@@ -121,7 +121,6 @@ struct choice {
   const weir_find *find;
   int strength;
   int in_order;
-  int guessed;
   int64_t index;
   size_t path_len;
   char path[WEIR__PATH_ROOM];
@@ -163,24 +162,23 @@ static int wants_index(const weir__plan *plan, const weir_find *find) {
   return 0;
 }
 
-static int choose_index(struct choice *choice, const weir__plan *plan, const weir_find *find, int may_guess,
+static int choose_index(struct choice *choice, const weir__plan *plan, const weir_find *find, int guess,
                         weir_txn *txn, weir_error *err) {
   choice->plan = plan;
   choice->find = find;
   choice->strength = 0;
   choice->in_order = 0;
-  choice->guessed = 0;
-  return wants_index(plan, find)
-             ? weir__store_index_of(txn, plan->spec.target, plan->spec.label,
-                                    may_guess ? &choice->guessed : NULL, look_at_index, choice, err)
-             : WEIR_OK;
+  if (!wants_index(plan, find)) {
+    return WEIR_OK;
+  }
+  return (guess ? weir__store_index_guess : weir__store_index_of)(txn, plan->spec.target, plan->spec.label,
+                                                                  look_at_index, choice, err);
 }
 
 static void use_index(weir__plan *plan, const struct choice *choice) {
   const struct subject subject = {WEIR_FIELD_PROP, {choice->path, choice->path_len}};
   plan->spec.access = WEIR_BY_INDEX;
   plan->spec.index = choice->index;
-  plan->spec.guessed = choice->guessed;
   plan->spec.ordered_by_index = choice->in_order;
   take_ranges(plan, &subject);
 }
@@ -255,7 +253,7 @@ static void choose_way(weir__plan *plan, const struct choice *choice) {
   }
 }
 
-int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find, int may_guess,
+int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find, int guess,
                     weir_error *err) {
   struct choice choice; /* its path need not be set */
   plan->spec = (weir__plan_spec){
@@ -274,11 +272,12 @@ int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const w
     add_parts(plan, find->where);
   }
   if (!(target == WEIR_NODES ? use_keys(plan, WEIR_FIELD_KEY, BY_SET) : use_ends(plan))) {
-    rc = choose_index(&choice, plan, find, may_guess, txn, err);
+    rc = choose_index(&choice, plan, find, guess, txn, err);
     if (rc) {
       return rc;
     }
     choose_way(plan, &choice);
+    plan->spec.guessed = guess && plan->spec.access == WEIR_BY_INDEX;
   }
   plan->sorted = is_sorted(plan);
   return WEIR_OK;
@@ -369,7 +368,7 @@ int weir__plan_tell(const weir__plan *plan, weir_txn *txn, const weir_find *find
   out->sorted = plan->sorted;
   if (plan->spec.access == WEIR_BY_INDEX) {
     struct telling telling = {plan->spec.index, find, out};
-    int rc = weir__store_index_of(txn, plan->spec.target, plan->spec.label, NULL, tell_path, &telling, err);
+    int rc = weir__store_index_of(txn, plan->spec.target, plan->spec.label, tell_path, &telling, err);
     if (rc < 0) {
       return rc;
     }

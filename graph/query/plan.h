@@ -13,9 +13,9 @@ typedef struct weir__plan {
   const weir_cond *ranges[WEIR_COND_MAX]; /* what leads to the rows */
 } weir__plan;
 
-/* Makes the plan of a find that was checked; everything is read in `txn`. may_guess: see spec.guessed.
- * `wants` and `after` are not set. */
-int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find, int may_guess,
+/* Makes the plan of a find that was checked; everything is read in `txn`. `wants` and `after` are not
+ * set. guess: 1 to run no statement for it but for labels; WEIR__STALE: that cannot be. */
+int weir__plan_make(weir__plan *plan, weir_txn *txn, weir_target target, const weir_find *find, int guess,
                     weir_error *err);
 
 /* Tells about it. */

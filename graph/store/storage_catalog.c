@@ -133,33 +133,33 @@ static int visit_some(const struct weir__indexes *indexes, weir_target target, i
   return rc;
 }
 
-/* 1 if the connection remembers what it has seen with this data version. */
+/* 1 if the connection remembers what it has seen with this data version. Not in a write: what that has
+ * written itself has no version yet. */
 static int remembers(weir_txn *txn) {
   const weir__local *local = weir_txn_local(txn);
   unsigned version;
-  return local->indexes &&
+  return local->indexes && !weir_txn_writes(txn) &&
          sqlite3_file_control(weir_txn_db(txn), "main", SQLITE_FCNTL_DATA_VERSION, &version) == SQLITE_OK &&
          version == local->indexes->version;
 }
 
-int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, int *guessed,
-                         weir__index_visit visit, void *data, weir_error *err) {
+int weir__store_index_guess(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
+                            void *data, weir_error *err) {
+  const weir__local *local = weir_txn_local(txn);
+  return remembers(txn) ? visit_some(local->indexes, target, label, visit, data, err) : WEIR__STALE;
+}
+
+int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
+                         void *data, weir_error *err) {
   weir__local *local = weir_txn_local(txn);
   struct weir__indexes *indexes;
-  int writes = weir_txn_writes(txn); /* what it has written itself has no version yet */
-  int begun = sqlite3_txn_state(weir_txn_db(txn), "main") != SQLITE_TXN_NONE;
-  if (guessed) {
-    *guessed = !begun && !writes;
-  }
-  if (!writes && (begun || guessed) && remembers(txn)) {
+  int writes = weir_txn_writes(txn);
+  if (sqlite3_txn_state(weir_txn_db(txn), "main") != SQLITE_TXN_NONE && remembers(txn)) {
     return visit_some(local->indexes, target, label, visit, data, err);
   }
   int rc = read_indexes(txn, &indexes, err);
   if (rc == WEIR_OK) {
     rc = visit_some(indexes, target, label, visit, data, err);
-  }
-  if (guessed) {
-    *guessed = 0;
   }
   if (indexes && rc >= 0 && !writes &&
       sqlite3_file_control(weir_txn_db(txn), "main", SQLITE_FCNTL_DATA_VERSION, &indexes->version) ==

@@ -11,6 +11,9 @@ static void take(sqlite3_context *context, int count, sqlite3_value **values) {
   weir__frontier *frontier = sqlite3_user_data(context);
   (void)count;
   if (frontier->count < frontier->room) {
+    if (frontier->from) {
+      frontier->from[frontier->count] = (uint32_t)frontier->at;
+    }
     frontier->ids[frontier->count++] = sqlite3_value_int64(values[0]);
   }
   sqlite3_result_int(context, frontier->count == frontier->room);
@@ -21,12 +24,7 @@ static void take(sqlite3_context *context, int count, sqlite3_value **values) {
 
 struct table {
   sqlite3_vtab base;
-  const weir__frontier *frontier;
-};
-
-struct cursor {
-  sqlite3_vtab_cursor base;
-  size_t at;
+  weir__frontier *frontier;
 };
 
 static int connect_table(sqlite3 *db, void *data, int argc, const char *const *argv, sqlite3_vtab **out,
@@ -56,13 +54,13 @@ static int plan(sqlite3_vtab *table, sqlite3_index_info *info) {
 }
 
 static int open_cursor(sqlite3_vtab *table, sqlite3_vtab_cursor **out) {
-  struct cursor *cursor = sqlite3_malloc((int)sizeof *cursor);
+  sqlite3_vtab_cursor *cursor = sqlite3_malloc((int)sizeof *cursor);
   (void)table;
   if (!cursor) {
     return SQLITE_NOMEM;
   }
-  *cursor = (struct cursor){.at = 0};
-  *out = &cursor->base;
+  *cursor = (sqlite3_vtab_cursor){.pVtab = NULL};
+  *out = cursor;
   return SQLITE_OK;
 }
 
@@ -71,37 +69,40 @@ static int close_cursor(sqlite3_vtab_cursor *cursor) {
   return SQLITE_OK;
 }
 
+/* There is one cursor in a statement, so where it is stands in the frontier. */
+static weir__frontier *frontier_of(const sqlite3_vtab_cursor *base) {
+  return ((const struct table *)base->pVtab)->frontier;
+}
+
 static int begin_scan(sqlite3_vtab_cursor *base, int plan_number, const char *plan_name, int argc,
                       sqlite3_value **argv) {
   (void)plan_number;
   (void)plan_name;
   (void)argc;
   (void)argv;
-  ((struct cursor *)base)->at = 0;
+  frontier_of(base)->at = 0;
   return SQLITE_OK;
 }
 
 static int go_on(sqlite3_vtab_cursor *base) {
-  ((struct cursor *)base)->at++;
+  frontier_of(base)->at++;
   return SQLITE_OK;
 }
 
-static const weir__frontier *frontier_of(const sqlite3_vtab_cursor *base) {
-  return ((const struct table *)base->pVtab)->frontier;
-}
-
 static int is_at_end(sqlite3_vtab_cursor *base) {
-  return ((struct cursor *)base)->at >= frontier_of(base)->node_count;
+  const weir__frontier *frontier = frontier_of(base);
+  return frontier->at >= frontier->node_count;
 }
 
 static int read_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int column) {
+  const weir__frontier *frontier = frontier_of(base);
   (void)column;
-  sqlite3_result_int64(context, frontier_of(base)->nodes[((struct cursor *)base)->at]);
+  sqlite3_result_int64(context, frontier->nodes[frontier->at]);
   return SQLITE_OK;
 }
 
 static int read_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid) {
-  *rowid = (sqlite3_int64)((struct cursor *)base)->at;
+  *rowid = (sqlite3_int64)frontier_of(base)->at;
   return SQLITE_OK;
 }
 

@@ -18,7 +18,9 @@ struct sqlite3;
 typedef struct weir__frontier {
   const int64_t *nodes; /* to step from */
   size_t node_count;
-  int64_t *ids; /* taken */
+  size_t at;      /* the one of them that is being stepped from */
+  int64_t *ids;   /* taken */
+  uint32_t *from; /* for each of these, which of the nodes was being stepped from; NULL: not wanted */
   size_t room;
   size_t count;
 } weir__frontier;

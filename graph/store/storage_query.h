@@ -25,15 +25,22 @@ typedef int (*weir__index_visit)(const weir__index_row *row, void *data, weir_er
 /* Visits all indexes, in the order in which they were made. */
 int weir__store_index_list(weir_txn *txn, weir__index_visit visit, void *data, weir_error *err);
 
-/*
- * Visits those that are ready, of one target and label; `visit` must not read. A connection remembers them.
- * In a read whose snapshot has not begun, since no statement has run, nobody knows yet if that still holds:
- * with `guessed` (NULL: it must not) it is taken to, and *guessed becomes 1. Since an index that is ready
- * stays so until it is dropped, and ids are not given twice, the guess is wrong only if its table is not
- * there.
+/* Visits those that are ready, of one target and label; `visit` must not read. A connection remembers them.
  */
-int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, int *guessed,
-                         weir__index_visit visit, void *data, weir_error *err);
+int weir__store_index_of(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
+                         void *data, weir_error *err);
+
+/* "Try again, and do not guess": nothing has been visited. */
+#define WEIR__STALE 2
+
+/*
+ * The same without a statement, by what the connection remembers of the snapshot that it last saw. The next
+ * may be another: but an index that is ready stays so until it is dropped, and ids are not given twice. So
+ * the guess is wrong only if the index's table is not there, which shows when it is used. WEIR__STALE:
+ * nothing of use is remembered.
+ */
+int weir__store_index_guess(weir_txn *txn, weir_target target, int64_t label, weir__index_visit visit,
+                            void *data, weir_error *err);
 
 struct weir__indexes;
 
@@ -96,7 +103,7 @@ typedef struct weir__plan_spec {
                                      values of one type, or one WEIR_PRESENT */
   size_t range_count;
   int64_t index;        /* BY_INDEX: its id */
-  int guessed;          /* BY_INDEX: that it is there is a guess, see weir__store_index_of */
+  int guessed;          /* BY_INDEX: that it is there is a guess, see weir__store_index_guess */
   int ordered_by_index; /* BY_INDEX: the find is ordered by its path */
   weir_field order;
   weir_text order_path;
@@ -120,10 +127,8 @@ typedef int (*weir__node_found)(const weir__node_row *row, const weir__position 
 typedef int (*weir__edge_found)(const weir__edge_row *row, const weir__position *at, void *data,
                                 weir_error *err);
 
-/* What these return, and have visited nothing, if the index is not there: a new plan is needed. */
-#define WEIR__STALE 2
-
-/* Visits what is found, in order. */
+/* Visits what is found, in order, by one statement unless the access is BY_LABEL. WEIR__STALE: the index was
+ * guessed, and there was an error before the first row. */
 int weir__store_node_query(weir_txn *txn, const weir__plan_spec *spec, weir__node_found visit, void *data,
                            weir_error *err);
 int weir__store_edge_query(weir_txn *txn, const weir__plan_spec *spec, weir__edge_found visit, void *data,

@@ -23,6 +23,7 @@ struct weir__hops {
   weir__frontier *frontier; /* the connection's */
   const int64_t *nodes;     /* with WEIR__HOPS_FRONTIER: to step from */
   size_t node_count;
+  size_t node_at; /* how far that is */
 };
 
 static int is_taking(const weir__hops_spec *spec) {
@@ -227,10 +228,17 @@ void weir__hops_seek_all(weir__hops *hops, const int64_t *nodes, size_t count) {
   hops->node_count = count;
 }
 
-int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err) {
-  *hops->frontier = (weir__frontier){hops->nodes, hops->node_count, ids, room, 0};
+int weir__hops_ids(weir__hops *hops, int64_t *ids, uint32_t *from, size_t room, size_t *count,
+                   weir_error *err) {
+  *hops->frontier = (weir__frontier){.nodes = hops->nodes,
+                                     .node_count = hops->node_count,
+                                     .at = hops->node_at,
+                                     .ids = ids,
+                                     .from = from,
+                                     .room = room};
   int rc = weir__sql_step(hops->at, err);
   *count = hops->frontier->count;
+  hops->node_at = hops->frontier->at;
   *hops->frontier = (weir__frontier){.nodes = NULL};
   return rc < 0 ? rc : WEIR_OK;
 }

@@ -63,8 +63,10 @@ void weir__hops_seek_all(weir__hops *hops, const int64_t *nodes, size_t count);
 /* Goes behind a place among the edges of `node`: as often as one likes, but it costs more than a seek. */
 int weir__hops_seek_behind(weir__hops *hops, int64_t node, const weir__hop_place *place, weir_error *err);
 
-/* Reads the next edges, at most `room`; fewer: these are the last. For inner loops: no call per edge. */
-int weir__hops_ids(weir__hops *hops, int64_t *ids, size_t room, size_t *count, weir_error *err);
+/* Reads the next edges, at most `room`; fewer: these are the last. For inner loops: no call per edge. With
+ * WEIR__HOPS_FRONTIER from[i] is which of the nodes ids[i] is an edge of; NULL: not wanted. */
+int weir__hops_ids(weir__hops *hops, int64_t *ids, uint32_t *from, size_t room, size_t *count,
+                   weir_error *err);
 int weir__hops_next(weir__hops *hops, weir__hop_place *places, size_t room, size_t *count, weir_error *err);
 
 /* NULL is a no-op. */

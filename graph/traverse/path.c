@@ -13,7 +13,7 @@
 #include "../node.h"
 #include "../query/cond.h"
 
-#define CHUNK 64 /* far ends read at once */
+#define CHUNK 32 /* nodes gone on from, and far ends read, at once */
 
 /* ---- What is asked ------------------------------------------------------------------------------------ */
 
@@ -70,49 +70,46 @@ struct level {
   int whole;   /* 1: also when a path is found */
 };
 
-static int reach_all(const struct level *level, uint32_t node, const int64_t *ids, size_t count,
-                     weir_error *err) {
+/* Goes on from the nodes line[begin..end-1], which are CHUNK at most. Returns WEIR_STOP if a path is found,
+ * or the budget used up. */
+static int expand(const struct level *level, weir__hops *hops, size_t begin, size_t end, weir_error *err) {
   weir__search *search = level->search;
+  const weir__line *line = &search->line[level->side];
+  int64_t near[CHUNK];
+  int64_t far[CHUNK];
+  uint32_t from[CHUNK];
+  size_t count = hops ? CHUNK : 0;
   int rc = WEIR_OK;
-  for (size_t i = 0; i < count && rc == WEIR_OK; i++) {
-    rc = weir__search_reach(search, level->side, node, ids[i], level->dist, err);
-    if (rc == WEIR_OK && search->meet != WEIR__NO_NODE && !level->whole) {
-      return WEIR_STOP;
-    }
+  for (size_t i = begin; hops && i < end; i++) {
+    near[i - begin] = search->map.ids[line->nodes[i]];
   }
-  return rc;
-}
-
-static int expand(const struct level *level, weir__hops *hops, uint32_t node, weir_error *err) {
-  int64_t ids[CHUNK];
-  size_t count = CHUNK;
-  int rc = WEIR_OK;
-  if (!hops) {
-    return WEIR_OK;
+  if (hops) {
+    weir__hops_seek_all(hops, near, end - begin);
   }
-  weir__hops_seek(hops, level->search->map.ids[node]);
   while (rc == WEIR_OK && count == CHUNK) {
-    rc = weir__hops_ids(hops, ids, CHUNK, &count, err);
-    if (rc == WEIR_OK) {
-      rc = reach_all(level, node, ids, count, err);
-    }
-  }
-  return rc;
-}
-
-/* Goes on from the nodes line[begin..end-1]. Returns WEIR_STOP if a path is found, or the budget used up. */
-static int expand_level(const struct level *level, size_t begin, size_t end, weir_error *err) {
-  weir__search *search = level->search;
-  const weir__steps *steps = &search->steps[level->side];
-  int rc = WEIR_OK;
-  for (size_t i = begin; i < end && rc == WEIR_OK; i++) {
-    uint32_t node = search->line[level->side].nodes[i];
     if (weir__search_spent(search)) {
       return WEIR_STOP;
     }
-    rc = expand(level, steps->out, node, err);
+    rc = weir__hops_ids(hops, far, from, CHUNK, &count, err);
+    for (size_t i = 0; i < count && rc == WEIR_OK; i++) {
+      rc = weir__search_reach(search, level->side, line->nodes[begin + from[i]], far[i], level->dist, err);
+      if (rc == WEIR_OK && search->meet != WEIR__NO_NODE && !level->whole) {
+        return WEIR_STOP;
+      }
+    }
+  }
+  return rc;
+}
+
+/* The same, from any number of nodes. */
+static int expand_level(const struct level *level, size_t begin, size_t end, weir_error *err) {
+  const weir__steps *steps = &level->search->steps[level->side];
+  int rc = WEIR_OK;
+  for (size_t i = begin; i < end && rc == WEIR_OK; i += CHUNK) {
+    size_t to = end - i < CHUNK ? end : i + CHUNK;
+    rc = expand(level, steps->out, i, to, err);
     if (rc == WEIR_OK) {
-      rc = expand(level, steps->in, node, err);
+      rc = expand(level, steps->in, i, to, err);
     }
   }
   return rc;
@@ -124,11 +121,12 @@ static int reach_behind(weir__search *search, weir__hops *hops, uint32_t node, w
   size_t count = hops ? CHUNK : 0;
   int rc = WEIR_OK;
   const weir__met here = search->met[node];
+  const int64_t id = search->map.ids[node];
   if (hops) {
-    weir__hops_seek(hops, search->map.ids[node]);
+    weir__hops_seek_all(hops, &id, 1);
   }
   while (rc == WEIR_OK && count == CHUNK) {
-    rc = weir__hops_ids(hops, ids, CHUNK, &count, err);
+    rc = weir__hops_ids(hops, ids, NULL, CHUNK, &count, err);
     for (size_t i = 0; i < count && rc == WEIR_OK; i++) {
       uint32_t index = weir__idmap_find(&search->map, ids[i]);
       if (index != WEIR__NO_NODE && search->met[index].dist[1] == here.dist[1] - 1) {

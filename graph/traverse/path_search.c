@@ -161,7 +161,7 @@ void weir__search_reset(weir__search *search) {
 static int open_steps(weir__search *search, weir_error *err) {
   const weir_path_options *options = &search->question->options;
   weir_reach bare = options->reach; /* the condition on nodes is asked with the steps of one side */
-  static const int details_of[] = {[WEIR_COST_HOPS] = WEIR__HOPS_IDS,
+  static const int details_of[] = {[WEIR_COST_HOPS] = WEIR__HOPS_FRONTIER,
                                    [WEIR_COST_WEIGHT] = WEIR__HOPS_WEIGHT,
                                    [WEIR_COST_PROP] = WEIR__HOPS_KEYS};
   int details = details_of[options->cost];

@@ -43,7 +43,7 @@ static int read_ids(struct near *near, weir__hops *hops, int64_t node, size_t li
       near->ids = ids;
       near->room = room;
     }
-    int rc = weir__hops_ids(hops, near->ids + near->count, CHUNK, &count, err);
+    int rc = weir__hops_ids(hops, near->ids + near->count, NULL, CHUNK, &count, err);
     if (rc) {
       return rc;
     }

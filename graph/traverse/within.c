@@ -61,7 +61,7 @@ static int expand(struct within *within, weir__hops *hops, size_t level_count, w
     weir__hops_seek_all(hops, within->level, level_count);
   }
   while (rc == WEIR_OK && count == CHUNK) {
-    rc = weir__hops_ids(hops, ids, CHUNK, &count, err);
+    rc = weir__hops_ids(hops, ids, NULL, CHUNK, &count, err);
     if (rc == WEIR_OK) {
       rc = meet(within, ids, count, err);
     }
