@@ -3,7 +3,7 @@
 #define WEIR_GRAPH_EDGE_H
 
 #include "internal.h"
-#include "storage.h"
+#include "store/storage.h"
 
 /* Checks src, label and dst. */
 int weir__edge_check_id(const weir_edge *edge, weir_error *err);

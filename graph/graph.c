@@ -11,9 +11,9 @@
 #include <stdlib.h>
 
 #include "labels.h"
-#include "storage_frontier.h"
-#include "storage_query.h"
-#include "storage_text.h"
+#include "store/storage_frontier.h"
+#include "store/storage_query.h"
+#include "store/storage_text.h"
 
 struct weir_graph {
   weir_pool *pool;

@@ -1,10 +1,12 @@
 /*
- * What the files of graph/ share. Not for other directories.
+ * What the files of graph/ and its directories share.
  *
- *   weir/graph.h   node.c edge.c neighbors.c   what the public functions do, in terms of
- *                  labels.c props.c scan.c     names, JSON and pages, and of
- *                  storage.h                   the primitive operations on rows; all SQL is below it
- *                                              (storage_*.c), but for the schema (schema.c)
+ *   weir/graph.h      node.c edge.c neighbors.c   what the public functions do, in terms of
+ *                     labels.c props.c scan.c     names, JSON and pages, and of
+ *                     store/storage.h             the primitive operations on rows; all SQL is below it
+ *   weir/query.h      query/find.c index.c        in terms of store/storage_query.h
+ *   weir/search.h     query/search.c              in terms of store/storage_text.h
+ *   weir/traverse.h   traverse/                   in terms of store/storage_walk.h
  */
 #ifndef WEIR_GRAPH_INTERNAL_H
 #define WEIR_GRAPH_INTERNAL_H
@@ -16,9 +18,9 @@
 /* What the graph keeps in each connection. Used by the thread that has the connection. */
 typedef struct weir__local {
   struct weir__labels *labels;     /* see labels.h */
-  struct weir__frontier *frontier; /* see storage_frontier.h */
-  struct weir__indexes *indexes;   /* what is known of property indexes, or NULL; see storage_query.h */
-  struct weir__terms *terms;       /* see text_tokenizer.h */
+  struct weir__frontier *frontier; /* see store/storage_frontier.h */
+  struct weir__indexes *indexes;   /* what is known of property indexes, or NULL; see store/storage_query.h */
+  struct weir__terms *terms;       /* see store/text_tokenizer.h */
   uint64_t rollbacks;              /* weir_txn_rollbacks when the labels were last known to be right */
   unsigned visiting;               /* visitors of the user's that are running */
 } weir__local;

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "internal.h"
-#include "storage.h"
+#include "store/storage.h"
 
 typedef struct label_entry {
   int64_t id;

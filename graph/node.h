@@ -3,7 +3,7 @@
 #define WEIR_GRAPH_NODE_H
 
 #include "internal.h"
-#include "storage.h"
+#include "store/storage.h"
 
 /* Checks a key. */
 static inline int weir__key_check(weir_text key, const char *what, weir_error *err) {

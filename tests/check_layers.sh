@@ -20,7 +20,7 @@ forbid() {
 }
 
 include='^\s*#\s*include\s*'
-graph_headers='(weir/)?(graph|graph_async|io)\.h'
+graph_headers='(weir/)?(graph|graph_async|io|query|search|traverse)\.h'
 
 forbid "pool/ knows nothing of graphs" "$include([<\"]$graph_headers|\"[^\"]*graph/)" pool/**/*.[ch]
 forbid "pool/ and graph/ do not stand on examples, benches, tests or cli" \
@@ -31,15 +31,15 @@ forbid "public headers only, as a user of the installed library spells them: <we
   "$include\"[^\"]*/" {examples,benches,cli}/**/*.[ch]
 forbid "include weir's headers with <>" "$include\"weir/" {examples,benches,cli,tests}/**/*.[ch]
 
-# SQL: in pool/, and in graph/ in the schema and storage files.
+# SQL: in pool/, and in graph/store/.
 no_sql=()
 for file in graph/**/*.[ch] cli/**/*.[ch]; do
   case ${file#graph/} in
-  schema* | storage* | store/*) ;;
+  store/*) ;;
   *) no_sql+=("$file") ;;
   esac
 done
-forbid "SQL belongs into graph/schema*.c and graph/storage*.c" \
+forbid "SQL belongs into graph/store/" \
   '"\s*(SELECT|INSERT|REPLACE|UPDATE|DELETE FROM|WITH|CREATE (TABLE|INDEX|TRIGGER|VIEW)|DROP|ALTER|PRAGMA|BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE|ATTACH|VACUUM)\s' \
   "${no_sql[@]}"
 

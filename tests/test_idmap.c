@@ -2,8 +2,8 @@
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 
-#include "query/idmap.h"
 #include "support.h"
+#include "traverse/idmap.h"
 
 #define NUMBERS 5000
 

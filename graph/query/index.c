@@ -11,7 +11,7 @@
 #include "../internal.h"
 #include "../labels.h"
 #include "../scan.h"
-#include "../storage_query.h"
+#include "../store/storage_query.h"
 #include "cond.h"
 
 #define BATCH       2000

@@ -2,7 +2,7 @@
 #ifndef WEIR_GRAPH_PLAN_H
 #define WEIR_GRAPH_PLAN_H
 
-#include "../storage_query.h"
+#include "../store/storage_query.h"
 
 /* A find as it is answered. `spec` points into it and into the caller's conditions. */
 typedef struct weir__plan {

@@ -7,7 +7,7 @@
 
 #include <weir/search.h>
 
-#include "../text_tokenizer.h"
+#include "../store/text_tokenizer.h"
 
 /* A query as FTS5 takes it. */
 typedef struct weir__match {

@@ -11,7 +11,7 @@
 #include "../internal.h"
 #include "../labels.h"
 #include "../scan.h"
-#include "../storage_text.h"
+#include "../store/storage_text.h"
 #include "cond.h"
 
 #define NAME_MAX_BYTES 255

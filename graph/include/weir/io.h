@@ -93,8 +93,8 @@ typedef struct weir_load_report {
  *
  * Errors: WEIR_NOT_FOUND (no such file), WEIR_IO (unreadable, or a damaged .gz), WEIR_INVALID (a bad row and
  * bad_rows is STOP: the message gives file, line and column; no header; key column missing; a directory; the
- * store's own file), WEIR_EXISTS (the same for a row that a unique index refuses), WEIR_CANCELED, and those of
- * weir_write.
+ * store's own file), WEIR_EXISTS (the same for a row that a unique index refuses), WEIR_CANCELED, and those
+ * of weir_write.
  */
 WEIR_API int weir_load_csv_nodes(weir_txn *txn, const char *path, const weir_load_options *options,
                                  weir_load_report *report, weir_error *err);

@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../text.h"
 #include "draft.h"
-#include "text.h"
 
 /* ---- Making and dropping ------------------------------------------------------------------------------- */
 

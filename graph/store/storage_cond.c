@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "labels.h"
-#include "query/cond.h"
+#include "../labels.h"
+#include "../query/cond.h"
 
 #define NUMBERS "('integer', 'real')"
 #define BOOLS   "('true', 'false')"

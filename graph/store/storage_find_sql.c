@@ -13,7 +13,7 @@
 
 enum { PLACE_KIND = -2, PLACE_VALUE = -1 };
 
-static void sql(weir__find_sql *st, const char *text) {
+static inline void sql(weir__find_sql *st, const char *text) {
   weir__draft_sql(&st->draft, text);
 }
 

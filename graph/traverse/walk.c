@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "../node.h"
-#include "cond.h"
+#include "../query/cond.h"
 
 /* ---- Opening --------------------------------------------------------------------------------------------
  */

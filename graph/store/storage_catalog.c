@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "internal.h"
+#include "../internal.h"
 #include "sql.h"
 
 static const char *prefix_of(weir_target target) {

@@ -7,7 +7,7 @@
 #define FIRST 2    /* number of the first parameter */
 #define ROOM  1024 /* most statements fit, and malloc has it at hand */
 
-static void add_text(weir__draft *draft, const char *text, size_t len) {
+void weir__draft_bytes(weir__draft *draft, const char *text, size_t len) {
   if (draft->failed) {
     return;
   }
@@ -45,10 +45,6 @@ static void add_bind(weir__draft *draft, weir__bind bind) {
   draft->binds[draft->bind_count++] = bind;
 }
 
-void weir__draft_sql(weir__draft *draft, const char *sql) {
-  add_text(draft, sql, strlen(sql));
-}
-
 void weir__draft_number(weir__draft *draft, int64_t number) {
   char text[24]; /* from its end: numbers are in every statement, and printf takes its time */
   char *at = text + sizeof text;
@@ -60,7 +56,7 @@ void weir__draft_number(weir__draft *draft, int64_t number) {
   if (number < 0) {
     *--at = '-';
   }
-  add_text(draft, at, (size_t)(text + sizeof text - at));
+  weir__draft_bytes(draft, at, (size_t)(text + sizeof text - at));
 }
 
 void weir__draft_first(weir__draft *draft) {

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
+#include "../internal.h"
 #include "draft.h"
-#include "internal.h"
 #include "storage_frontier.h"
 
 /* ---- Hops --------------------------------------------------------------------------------------------- */

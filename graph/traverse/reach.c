@@ -5,7 +5,7 @@
 
 #include "../internal.h"
 #include "../labels.h"
-#include "cond.h"
+#include "../query/cond.h"
 
 int weir__reach_check(const weir_reach *reach, weir_error *err) {
   if ((unsigned)reach->direction > WEIR_BOTH) {

@@ -3,7 +3,7 @@
 #ifndef WEIR_GRAPH_EDGESET_H
 #define WEIR_GRAPH_EDGESET_H
 
-#include "../storage.h"
+#include "../store/storage.h"
 
 /* Zero it to begin. */
 typedef struct weir__edgeset {

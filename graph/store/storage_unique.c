@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../labels.h"
+#include "../query/cond.h"
+#include "../text.h"
 #include "draft.h"
-#include "labels.h"
-#include "query/cond.h"
-#include "text.h"
 
 /* The index that has just refused an entry. */
 struct refusal {

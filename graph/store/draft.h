@@ -8,6 +8,8 @@
 #ifndef WEIR_GRAPH_DRAFT_H
 #define WEIR_GRAPH_DRAFT_H
 
+#include <string.h>
+
 #include <weir/query.h>
 
 #include "sql.h"
@@ -30,7 +32,12 @@ typedef struct weir__draft {
 } weir__draft; /* ?1 is never one of the binds: it is for weir__draft_first */
 
 /* Adds text. */
-void weir__draft_sql(weir__draft *draft, const char *sql);
+void weir__draft_bytes(weir__draft *draft, const char *text, size_t len);
+
+/* The same; inline, so that nobody counts the bytes of a literal again and again. */
+static inline void weir__draft_sql(weir__draft *draft, const char *sql) {
+  weir__draft_bytes(draft, sql, strlen(sql));
+}
 
 /* Adds a number, as text. */
 void weir__draft_number(weir__draft *draft, int64_t number);

@@ -4,7 +4,7 @@
 
 #include <weir/traverse.h>
 
-#include "../storage_walk.h"
+#include "../store/storage_walk.h"
 
 /* WEIR_OK if the reach makes sense. */
 int weir__reach_check(const weir_reach *reach, weir_error *err);

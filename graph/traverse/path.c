@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "../node.h"
-#include "cond.h"
+#include "../query/cond.h"
 
 #define CHUNK 64 /* far ends read at once */
 

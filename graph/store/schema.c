@@ -20,7 +20,7 @@
  * transaction that makes the tables. A new version adds a step to `steps` and a number to SCHEMA_VERSION;
  * released steps never change. All steps that a store needs are one transaction: it has all of them or none.
  */
-#include "internal.h"
+#include "../internal.h"
 
 #include <inttypes.h>
 

@@ -10,7 +10,7 @@
 #ifndef WEIR_GRAPH_WALK_H
 #define WEIR_GRAPH_WALK_H
 
-#include "../storage_walk.h"
+#include "../store/storage_walk.h"
 #include "edgeset.h"
 #include "idmap.h"
 #include "reach.h"
