@@ -124,7 +124,13 @@ static int find_arc(weir__search *search, const weir__steps *between, uint32_t n
     reading.away = 0;
     rc = weir__hops_between(between->in, ids[near], ids[far], read_arc, &reading, err);
   }
-  return rc < 0 ? rc : weir__arcs_add(arcs, &cheapest.arc, err);
+  if (rc < 0) {
+    return rc;
+  }
+  if (!cheapest.found) { /* edge and edge_reverse do not hold the same edges */
+    return weir_fail(err, WEIR_CORRUPT, "the store is damaged: an edge that was followed is not there");
+  }
+  return weir__arcs_add(arcs, &cheapest.arc, err);
 }
 
 /* ---- Nodes --------------------------------------------------------------------------------------------- */
@@ -206,6 +212,7 @@ int weir__key_copy(weir__search *search, int64_t id, weir_arena *arena, weir_tex
   const weir__question *question = search->question;
   struct copy copy = {arena, out};
   int rc = WEIR_OK;
+  *out = (weir_text){NULL, 0};
   if (id == search->from || id == search->to) {
     return copy_text(&copy, id == search->from ? question->from : question->to, err);
   }
