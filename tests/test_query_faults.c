@@ -14,13 +14,15 @@
 /* ---- Memory that runs out -------------------------------------------------------------------------------
  */
 
+/* NOLINTBEGIN(bugprone-reserved-identifier, readability-identifier-naming) */
+
 /* The linker leads the program's own calls here (--wrap), so the library's, which is linked in. */
-void *__real_malloc(size_t size);                /* NOLINT(bugprone-reserved-identifier) */
-void *__real_calloc(size_t count, size_t size);  /* NOLINT(bugprone-reserved-identifier) */
-void *__real_realloc(void *memory, size_t size); /* NOLINT(bugprone-reserved-identifier) */
-void *__wrap_malloc(size_t size);                /* NOLINT(bugprone-reserved-identifier) */
-void *__wrap_calloc(size_t count, size_t size);  /* NOLINT(bugprone-reserved-identifier) */
-void *__wrap_realloc(void *memory, size_t size); /* NOLINT(bugprone-reserved-identifier) */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *memory, size_t size);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *memory, size_t size);
 
 static _Thread_local long fail_at; /* counts down: 1 is the next; 0: none */
 
@@ -28,17 +30,19 @@ static int fails(void) {
   return fail_at > 0 && --fail_at == 0;
 }
 
-void *__wrap_malloc(size_t size) { /* NOLINT(bugprone-reserved-identifier) */
+void *__wrap_malloc(size_t size) {
   return fails() ? NULL : __real_malloc(size);
 }
 
-void *__wrap_calloc(size_t count, size_t size) { /* NOLINT(bugprone-reserved-identifier) */
+void *__wrap_calloc(size_t count, size_t size) {
   return fails() ? NULL : __real_calloc(count, size);
 }
 
-void *__wrap_realloc(void *memory, size_t size) { /* NOLINT(bugprone-reserved-identifier) */
+void *__wrap_realloc(void *memory, size_t size) {
   return fails() ? NULL : __real_realloc(memory, size);
 }
+
+/* NOLINTEND(bugprone-reserved-identifier, readability-identifier-naming) */
 
 static sqlite3_mem_methods sqlite_memory;
 

@@ -24,6 +24,7 @@ struct weir__hops {
   const int64_t *nodes;     /* with WEIR__HOPS_FRONTIER: to step from */
   size_t node_count;
   size_t node_at; /* how far that is */
+  int far_number; /* with WEIR__HOPS_BETWEEN: of its parameter */
 };
 
 static int is_taking(const weir__hops_spec *spec) {
@@ -39,7 +40,7 @@ static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
   }
   if (spec->details == WEIR__HOPS_DETAILS) {
     weir__draft_sql(draft, ", e.weight, e.props, e.rev");
-  } else if (spec->details == WEIR__HOPS_WEIGHT) {
+  } else if (spec->details == WEIR__HOPS_WEIGHT || spec->details == WEIR__HOPS_BETWEEN) {
     weir__draft_sql(draft, ", e.weight");
   }
   if (spec->cost) {
@@ -102,9 +103,24 @@ static int write_take(weir__draft *draft, weir_txn *txn, const weir__hops_spec *
   return rc;
 }
 
-static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
+/* Only edges to one node, whose parameter is the last so far. With all labels named, the key of the table is
+ * known up to the rank. */
+static void write_far(weir__draft *draft, const weir__hops_spec *spec) {
+  if (spec->label_count == 0) {
+    weir__draft_sql(draft, " AND e.label IN (SELECT id FROM label)");
+  }
+  weir__draft_sql(draft, spec->direction == WEIR_OUT ? " AND e.dst = " : " AND e.src = ");
+  weir__draft_int(draft, 0);
+}
+
+static int write_hops(weir__hops *hops, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
+  weir__draft *draft = &hops->draft;
   write_columns(draft, spec);
   write_labels(draft, spec->labels, spec->label_count);
+  if (spec->details == WEIR__HOPS_BETWEEN) {
+    write_far(draft, spec);
+    hops->far_number = (int)draft->bind_count + 1; /* behind ?1 */
+  }
   if (is_taking(spec)) {
     return write_take(draft, txn, spec, err);
   }
@@ -115,6 +131,13 @@ static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *
   return rc;
 }
 
+static void write_far_rank(weir__draft *draft, const weir__hop_place *place) {
+  weir__draft_int(draft, place->far);
+  weir__draft_sql(draft, ", ");
+  weir__draft_int(draft, place->rank);
+  weir__draft_sql(draft, ")");
+}
+
 /* The edges behind a place, of any label. */
 static int write_behind_any(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec,
                             const weir__hop_place *place, weir_error *err) {
@@ -123,10 +146,7 @@ static int write_behind_any(weir__draft *draft, weir_txn *txn, const weir__hops_
                                                      : " AND (e.label, e.src, e.rank) > (");
   weir__draft_int(draft, place->label);
   weir__draft_sql(draft, ", ");
-  weir__draft_int(draft, place->far);
-  weir__draft_sql(draft, ", ");
-  weir__draft_int(draft, place->rank);
-  weir__draft_sql(draft, ")");
+  write_far_rank(draft, place);
   int rc = write_where(draft, txn, spec, err);
   write_order(draft, spec);
   return rc;
@@ -148,10 +168,7 @@ static int write_behind_some(weir__draft *draft, weir_txn *txn, const weir__hops
   weir__draft_int(draft, place->label);
   weir__draft_sql(draft,
                   spec->direction == WEIR_OUT ? " AND (e.dst, e.rank) > (" : " AND (e.src, e.rank) > (");
-  weir__draft_int(draft, place->far);
-  weir__draft_sql(draft, ", ");
-  weir__draft_int(draft, place->rank);
-  weir__draft_sql(draft, ")");
+  write_far_rank(draft, place);
   int rc = write_where(draft, txn, spec, err);
   if (rc == WEIR_OK && count > 0) {
     weir__draft_sql(draft, " UNION ALL ");
@@ -176,7 +193,7 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
   }
   hops->at = &hops->sql;
   hops->frontier = ((weir__local *)weir_txn_local(txn))->frontier;
-  int rc = write_hops(&hops->draft, txn, spec, err);
+  int rc = write_hops(hops, txn, spec, err);
   if (rc == WEIR_OK) {
     rc = weir__draft_begin(&hops->draft, &hops->sql, txn, err);
   }
@@ -265,7 +282,7 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
                    .rank = weir__sql_get_int(sql, 2)};
   const int details = hops->spec.details;
   int column = 3;
-  if (details == WEIR__HOPS_DETAILS || details == WEIR__HOPS_WEIGHT) {
+  if (details == WEIR__HOPS_DETAILS || details == WEIR__HOPS_WEIGHT || details == WEIR__HOPS_BETWEEN) {
     far.weight = sqlite3_column_double(sql->stmt, column++);
   }
   if (details == WEIR__HOPS_DETAILS) {
@@ -282,9 +299,8 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
   return visit(&far, data, err);
 }
 
-int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err) {
+static int visit_all(weir__hops *hops, weir__far_visit visit, void *data, weir_error *err) {
   int rc;
-  weir__hops_seek(hops, node);
   while ((rc = weir__sql_step(&hops->sql, err)) > 0) {
     rc = visit_far(hops, visit, data, err);
     if (rc) {
@@ -292,6 +308,19 @@ int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void 
     }
   }
   return rc;
+}
+
+int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err) {
+  weir__hops_seek(hops, node);
+  return visit_all(hops, visit, data, err);
+}
+
+int weir__hops_between(weir__hops *hops, int64_t node, int64_t far, weir__far_visit visit, void *data,
+                       weir_error *err) {
+  weir__hops_seek(hops, node);
+  hops->sql.bound = hops->far_number - 1;
+  weir__sql_int(&hops->sql, far);
+  return visit_all(hops, visit, data, err);
 }
 
 void weir__hops_close(weir__hops *hops) {

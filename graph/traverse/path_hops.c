@@ -1,8 +1,8 @@
 /*
  * From the nodes of a path to the edges between them, and to hops.
  *
- * A search keeps the nodes that it has met, not the edges: these are looked for here, among the edges of the
- * nodes on the path.
+ * A search keeps the nodes that it has met, not the edges: those between the nodes on the path are looked for
+ * here.
  */
 #include "path_hops.h"
 
@@ -52,12 +52,16 @@ weir__arc weir__arc_of(const weir__search *search, int64_t node, int flip, int a
   };
 }
 
-int weir__arcs_open(weir__search *search, int flip, weir_error *err) {
+static int open_steps(weir__search *search, weir__steps *steps, int flip, int details, weir_error *err) {
   const weir_path_options *options = &search->question->options;
   weir_reach bare = options->reach;
   bare.nodes = NULL;
-  return weir__steps_open(&search->arcs, search->txn, &bare, flip, WEIR__HOPS_WEIGHT,
+  return weir__steps_open(steps, search->txn, &bare, flip, details,
                           options->cost == WEIR_COST_PROP ? &options->cost_path : NULL, err);
+}
+
+int weir__arcs_open(weir__search *search, int flip, weir_error *err) {
+  return open_steps(search, &search->arcs, flip, WEIR__HOPS_WEIGHT, err);
 }
 
 /* One node's edges, as arcs. */
@@ -90,9 +94,8 @@ int weir__arcs_each(weir__search *search, int64_t node, int flip, weir__arc_visi
   return rc;
 }
 
-/* The edge from one node to the next that costs least, of these the first. */
+/* Of the edges from one node to the next the one that costs least, of these the first. */
 struct cheapest {
-  int64_t far;
   int any; /* 1: all cost the same */
   int found;
   weir__arc arc;
@@ -101,21 +104,33 @@ struct cheapest {
 static int keep_cheapest(const weir__arc *arc, void *data, weir_error *err) {
   struct cheapest *cheapest = data;
   (void)err;
-  if (arc->far != cheapest->far || !(arc->cost >= 0)) {
-    return WEIR_OK;
-  }
-  if (!cheapest->found || arc->cost < cheapest->arc.cost) {
+  if (arc->cost >= 0 && (!cheapest->found || arc->cost < cheapest->arc.cost)) {
     cheapest->arc = *arc;
     cheapest->found = 1;
   }
   return cheapest->any ? WEIR_STOP : WEIR_OK;
 }
 
-static int find_arc(weir__search *search, uint32_t near, uint32_t far, weir__arcs *arcs, weir_error *err) {
+static int find_arc(weir__search *search, const weir__steps *between, uint32_t near, uint32_t far,
+                    weir__arcs *arcs, weir_error *err) {
   const int64_t *ids = search->map.ids;
-  struct cheapest cheapest = {.far = ids[far], .any = search->question->options.cost == WEIR_COST_HOPS};
-  int rc = weir__arcs_each(search, ids[near], 0, keep_cheapest, &cheapest, err);
-  return rc < 0 ? rc : weir__arcs_add(arcs, &cheapest.arc, err);
+  struct cheapest cheapest = {.any = search->question->options.cost == WEIR_COST_HOPS};
+  struct reading reading = {search, ids[near], 0, 1, keep_cheapest, &cheapest};
+  int rc = WEIR_OK;
+  if (between->out) {
+    rc = weir__hops_between(between->out, ids[near], ids[far], read_arc, &reading, err);
+  }
+  if (rc == WEIR_OK && between->in) {
+    reading.away = 0;
+    rc = weir__hops_between(between->in, ids[near], ids[far], read_arc, &reading, err);
+  }
+  if (rc < 0) {
+    return rc;
+  }
+  if (!cheapest.found) { /* edge and edge_reverse do not hold the same edges */
+    return weir_fail(err, WEIR_CORRUPT, "the store is damaged: an edge that was followed is not there");
+  }
+  return weir__arcs_add(arcs, &cheapest.arc, err);
 }
 
 /* ---- Nodes --------------------------------------------------------------------------------------------- */
@@ -158,10 +173,16 @@ static int list_nodes(const weir__search *search, weir__line *line, weir_error *
 
 int weir__arcs_find(weir__search *search, weir__arcs *arcs, weir_error *err) {
   weir__line line = {.nodes = NULL};
-  int rc = list_nodes(search, &line, err);
-  for (size_t i = 1; i < line.count && rc == WEIR_OK; i++) {
-    rc = find_arc(search, line.nodes[i - 1], line.nodes[i], arcs, err);
+  weir__steps between;
+  int rc = open_steps(search, &between, 0, WEIR__HOPS_BETWEEN, err);
+  if (rc) {
+    return rc;
   }
+  rc = list_nodes(search, &line, err);
+  for (size_t i = 1; i < line.count && rc == WEIR_OK; i++) {
+    rc = find_arc(search, &between, line.nodes[i - 1], line.nodes[i], arcs, err);
+  }
+  weir__steps_close(&between);
   free(line.nodes);
   return rc;
 }
@@ -191,6 +212,7 @@ int weir__key_copy(weir__search *search, int64_t id, weir_arena *arena, weir_tex
   const weir__question *question = search->question;
   struct copy copy = {arena, out};
   int rc = WEIR_OK;
+  *out = (weir_text){NULL, 0};
   if (id == search->from || id == search->to) {
     return copy_text(&copy, id == search->from ? question->from : question->to, err);
   }
