@@ -40,6 +40,27 @@ static int parse_failed(const json_error_t *error, const char *what, weir_error 
   }
 }
 
+/* Is the text, which was parsed, nested deeper than SQLite reads it? Then no condition and no index could. */
+static int is_too_deep(weir_text text) {
+  const char *end = text.ptr + text.len;
+  int depth = 0;
+  int quoted = 0;
+  if (text.len < 2 * WEIR_PROPS_DEPTH) { /* each level takes two bytes */
+    return 0;
+  }
+  for (const char *at = text.ptr; at < end && depth <= WEIR_PROPS_DEPTH; at++) {
+    if (*at == '"') {
+      quoted = !quoted;
+    } else if (quoted) {
+      at += *at == '\\'; /* what follows is of the string */
+    } else {
+      depth += *at == '{' || *at == '[';
+      depth -= *at == '}' || *at == ']';
+    }
+  }
+  return depth > WEIR_PROPS_DEPTH;
+}
+
 /* Parses `text` as an object. jansson checks UTF-8 too, but reads over a NUL that follows a number. */
 static int parse(weir_text text, const char *what, json_t **out, weir_error *err) {
   *out = NULL;
@@ -58,6 +79,10 @@ static int parse(weir_text text, const char *what, json_t **out, weir_error *err
   if (!json_is_object(json)) {
     json_decref(json);
     return weir_fail(err, WEIR_INVALID, "%s: not a JSON object but an array, near byte 0", what);
+  }
+  if (is_too_deep(text)) {
+    json_decref(json);
+    return weir_fail(err, WEIR_INVALID, "%s: nested too deeply, more than %d levels", what, WEIR_PROPS_DEPTH);
   }
   *out = json;
   return WEIR_OK;

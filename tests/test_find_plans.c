@@ -238,6 +238,36 @@ GRAPH_TEST(find_plans, of_later_pages_seek) {
   }
 }
 
+/* Where the order is another one the place does not lead to the rows, so the range has to. */
+GRAPH_TEST(find_plans, of_later_pages_in_another_order_keep_to_their_range) {
+  fill(txn);
+  weir_cond age = WEIR_PROP("age", WEIR_GE, weir_int(5));
+  weir_cond key = WEIR_TEST(WEIR_FIELD_KEY, WEIR_PREFIX, weir_string("p1"));
+  const struct {
+    weir_find find;
+    const char *uses;
+  } pages[] = {
+      {find_of("person", &age, WEIR_FIELD_NONE, NULL), "(kind=? AND value>?)"},
+      {find_of("person", &age, WEIR_FIELD_REV, NULL), "(kind=? AND value>?)"},
+      {find_of("person", &key, WEIR_FIELD_NONE, NULL), "(key>? AND key<?)"},
+  };
+  for (size_t i = 0; i < sizeof pages / sizeof pages[0]; i++) {
+    for (int descending = 0; descending < 2; descending++) {
+      weir_place place = WEIR_PLACE_INIT;
+      weir_find find = pages[i].find;
+      find.place = &place;
+      find.limit = 3;
+      find.descending = descending;
+      for (int page = 0; page < 2; page++) {
+        struct question question = {.target = WEIR_NODES, .find = find};
+        OK(weir_read(txn, answer, &question, NULL, &err));
+        cr_assert(ne(ptr, strstr(question.look.plan, pages[i].uses), NULL), "%s", question.look.plan);
+      }
+      weir_place_clear(&place);
+    }
+  }
+}
+
 GRAPH_TEST(find_plans, of_a_label_that_never_was_need_no_rows) {
   weir_plan plan;
   weir_find find = find_of("nobody", NULL, WEIR_FIELD_NONE, NULL);

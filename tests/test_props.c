@@ -66,6 +66,28 @@ GRAPH_TEST(props, that_are_no_json_object_are_refused_with_the_place) {
   cr_assert(eq(i64, count_nodes(txn, NULL), 0));
 }
 
+/* {"t":"...","a":[[...]]} with so many levels; the string holds what looks like more. */
+static const char *nested(int levels, char out[2 * WEIR_PROPS_DEPTH + 100]) {
+  char *to = out + sprintf(out, "{\"t\":\"[[{{\\\"[\\\\\",\"a\":");
+  for (int i = 1; i < levels; i++) {
+    *to++ = '[';
+  }
+  for (int i = 1; i < levels; i++) {
+    *to++ = ']';
+  }
+  strcpy(to, "}");
+  return out;
+}
+
+GRAPH_TEST(props, are_as_deep_as_they_can_be_asked_about) {
+  char props[2 * WEIR_PROPS_DEPTH + 100];
+  OK(weir_node_put(txn, &WEIR_NODE("a", NULL, nested(WEIR_PROPS_DEPTH, props)), NULL, &err));
+  cr_assert(eq(i64, sql_number(txn, "SELECT json_type(props, '$.a') = 'array' FROM node"), 1));
+  nested(WEIR_PROPS_DEPTH + 1, props);
+  FAILS(weir_node_put(txn, &WEIR_NODE("b", NULL, props), NULL, &err), WEIR_INVALID, "nested too deeply");
+  FAILS(weir_node_merge(txn, weir_str("a"), weir_str(props), NULL, &err), WEIR_INVALID, "nested too deeply");
+}
+
 /* ---- Merging ---------------------------------------------------------------------------------------------
  */
 

@@ -33,11 +33,12 @@ static int kind_of(weir_type type) {
   return type == WEIR_TYPE_TEXT ? 3 : type == WEIR_TYPE_BOOL ? 1 : 2;
 }
 
-/* A comparison that the place, if there is one, makes superfluous for seeking: it must not be chosen instead.
- */
+/* A comparison. If the rows come in the order of the column, the place is a closer bound on one side: then
+ * this one must not be chosen to seek by. */
 static void add_bound(weir__find_sql *st, const char *column, int lower, const char *operator) {
   const weir__plan_spec *spec = st->spec;
-  sql(st, spec->after && lower != spec->descending ? " AND +" : " AND ");
+  int in_order = spec->access == WEIR_BY_KEY ? spec->order == WEIR_FIELD_KEY : spec->ordered_by_index;
+  sql(st, spec->after && in_order && lower != spec->descending ? " AND +" : " AND ");
   sql(st, column);
   sql(st, operator);
 }

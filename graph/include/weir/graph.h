@@ -30,10 +30,11 @@
 extern "C" {
 #endif
 
-#define WEIR_KEY_MAX    1024      /* bytes in a node key; the least is 1 */
-#define WEIR_LABEL_MAX  255       /* bytes in a label; the least is 1 */
-#define WEIR_LABELS_MAX 64        /* labels on one node */
-#define WEIR_PROPS_MAX  100000000 /* bytes of props, SQLite's own limit leaves room for more */
+#define WEIR_KEY_MAX     1024      /* bytes in a node key; the least is 1 */
+#define WEIR_LABEL_MAX   255       /* bytes in a label; the least is 1 */
+#define WEIR_LABELS_MAX  64        /* labels on one node */
+#define WEIR_PROPS_MAX   100000000 /* bytes of props, SQLite's own limit leaves room for more */
+#define WEIR_PROPS_DEPTH 1000      /* objects and arrays one within another in props */
 
 /* ---- The store ---- */
 
