@@ -11,6 +11,8 @@
 #include "../labels.h"
 #include "../query/cond.h"
 
+#define FEW 8 /* values of a WEIR_ONE_OF that are parameters of their own */
+
 #define NUMBERS "('integer', 'real')"
 #define BOOLS   "('true', 'false')"
 #define TEXTS   "('text')"
@@ -243,6 +245,20 @@ void weir__draft_set(weir__draft *draft, const weir_cond *cond) {
   add_set(draft, cond, WEIR_TYPE_NONE);
 }
 
+/* A parameter a value: for few of them that is cheaper than a set, which a statement that is run for each
+ * node of a walk would make each time. */
+static void add_few(weir__draft *draft, const weir_cond *cond, weir_type type) {
+  const char *before = " IN (";
+  for (size_t i = 0; i < cond->count; i++) {
+    if (is_of(&cond->values[i], type)) {
+      weir__draft_sql(draft, before);
+      weir__draft_value(draft, cond->values[i]);
+      before = ", ";
+    }
+  }
+  weir__draft_sql(draft, ")");
+}
+
 static void add_one_of(const struct subject *of, const weir_cond *cond) {
   static const weir_type classes[] = {WEIR_TYPE_TEXT, WEIR_TYPE_INT, WEIR_TYPE_BOOL};
   weir__draft_sql(of->draft, "(0");
@@ -250,9 +266,14 @@ static void add_one_of(const struct subject *of, const weir_cond *cond) {
     if (has_any(cond, classes[i])) {
       weir__draft_sql(of->draft, " OR ");
       begin_test(of, cond, classes[i]);
-      weir__draft_sql(of->draft, " IN (SELECT value FROM json_each(");
-      add_set(of->draft, cond, classes[i]);
-      weir__draft_sql(of->draft, ")), 0)");
+      if (cond->count <= FEW) {
+        add_few(of->draft, cond, classes[i]);
+      } else {
+        weir__draft_sql(of->draft, " IN (SELECT value FROM json_each(");
+        add_set(of->draft, cond, classes[i]);
+        weir__draft_sql(of->draft, "))");
+      }
+      weir__draft_sql(of->draft, ", 0)");
     }
   }
   weir__draft_sql(of->draft, ")");
