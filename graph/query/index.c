@@ -1,10 +1,7 @@
 /*
  * Property indexes: making, dropping, listing.
  *
- * An index that is made outside a write is made in many of them: the first adds its triggers and its empty
- * table, so that from then on every write keeps it right; the following ones enter what was there before, in
- * order; the last one makes it ready. Each of them works on what it finds, and any may be run again. What an
- * error leaves behind is dropped; what a crash leaves behind, by the next who makes or drops it.
+ * Each step of making one works on what it finds, and may be run again (build.c).
  */
 #include <string.h>
 
@@ -12,12 +9,8 @@
 #include "../labels.h"
 #include "../scan.h"
 #include "../store/storage_query.h"
+#include "build.h"
 #include "cond.h"
-
-#define BATCH       2000
-#define ENTRY_BYTES 100u
-#define BYTES_MAX   1000000u
-#define DROP_TRIES  12 /* of a wait for the lane each */
 
 /* ---- Arguments -------------------------------------------------------------------------------------------
  */
@@ -36,10 +29,8 @@ static int check_index(const weir_index *index, weir_error *err) {
 /* An index on its way. */
 struct work {
   const weir_index *index;
-  weir_build_options options;
   char path[WEIR__PATH_ROOM];
-  weir__index_row row; /* its path is `path` */
-  int64_t total;
+  weir__index_row row;  /* its path is `path` */
   weir__fill fill;      /* as far as is committed */
   weir__fill next_fill; /* with the batch at hand */
   int existed;
@@ -55,8 +46,9 @@ static void begin_work(struct work *work, const weir_index *index) {
 /* ---- Making ----------------------------------------------------------------------------------------------
  */
 
-static int begin_index(weir_txn *txn, void *data, weir_error *err) {
-  struct work *work = data;
+static int begin_index(weir_txn *txn, void *index, int64_t *total, weir_error *err) {
+  struct work *work = index;
+  memset(&work->fill, 0, sizeof work->fill);
   int rc = weir__label_make(txn, work->index->label, &work->row.label, err);
   if (rc == WEIR_OK) {
     rc = weir__store_index_find(txn, &work->row, err);
@@ -72,106 +64,45 @@ static int begin_index(weir_txn *txn, void *data, weir_error *err) {
   if (rc == WEIR_OK) {
     rc = weir__store_index_add(txn, &work->row, err);
   }
-  return rc ? rc : weir__store_index_total(txn, &work->row, &work->total, err);
+  return rc ? rc : weir__store_index_total(txn, &work->row, total, err);
 }
 
-static int fill_index(weir_txn *txn, void *data, weir_error *err) {
-  struct work *work = data;
+static int fill_index(weir_txn *txn, void *index, unsigned batch, weir_error *err) {
+  struct work *work = index;
   work->next_fill = work->fill;
-  return weir__store_index_fill(txn, &work->row, work->options.batch, &work->next_fill, err);
+  return weir__store_index_fill(txn, &work->row, batch, &work->next_fill, err);
 }
 
-static int tell_progress(const struct work *work, weir_error *err) {
-  const weir_progress progress = {.done = work->fill.seen, .total = (uint64_t)work->total};
-  if (work->options.on_progress && work->options.on_progress(&progress, work->options.data) != 0) {
-    return weir_fail(err, WEIR_CANCELED, "the index was given up by on_progress after %llu rows",
-                     (unsigned long long)progress.done);
-  }
-  return WEIR_OK;
+static uint64_t advance_index(void *index, int *ready) {
+  struct work *work = index;
+  work->fill = work->next_fill;
+  *ready = work->fill.end;
+  return work->fill.seen;
 }
 
-/* One write. Entries are some tens of bytes each; the size is for groups, which a batch fills at the most. */
-static int write_step(weir_txn *txn, struct work *work, weir_txn_fn fn, weir_error *err) {
-  weir_txn_options options = WEIR_TXN_OPTIONS_INIT;
-  options.priority = WEIR_BULK;
-  options.label = "making an index";
-  options.bytes =
-      work->options.batch < BYTES_MAX / ENTRY_BYTES ? work->options.batch * ENTRY_BYTES : BYTES_MAX;
-  return weir__graph_write_with(txn, fn, work, &options, err);
-}
-
-static int fill_all(weir_txn *txn, struct work *work, weir_error *err) {
-  int rc = tell_progress(work, err);
-  while (rc == WEIR_OK && !work->fill.end) {
-    rc = write_step(txn, work, fill_index, err);
-    if (rc == WEIR_OK) {
-      work->fill = work->next_fill;
-      rc = tell_progress(work, err);
-    }
-  }
-  return rc;
-}
-
-static int drop_unfinished(weir_txn *txn, void *data, weir_error *err) {
-  struct work *work = data;
+static int drop_unfinished(weir_txn *txn, void *index, weir_error *err) {
+  const struct work *work = index;
   weir__index_row row = work->row;
   int rc = weir__store_index_find(txn, &row, err);
   return rc || row.id != work->row.id ? rc : weir__store_index_drop(txn, &row, err);
 }
 
-/* After an error, which stays the one that is told. */
-static void give_up(weir_txn *txn, struct work *work) {
-  int rc = WEIR_BUSY;
-  for (int i = 0; i < DROP_TRIES && rc == WEIR_BUSY; i++) {
-    rc = weir__graph_write_with(txn, drop_unfinished, work, NULL, NULL);
-  }
-}
-
-/* In many writes. */
-static int create_in_steps(weir_txn *txn, struct work *work, weir_error *err) {
-  int rc = write_step(txn, work, begin_index, err);
-  if (rc) {
-    return rc;
-  }
-  rc = fill_all(txn, work, err);
-  if (rc) {
-    give_up(txn, work);
-  }
-  return rc;
-}
-
-/* Within the write at hand. */
-static int create_at_once(weir_txn *txn, void *data, weir_error *err) {
-  struct work *work = data;
-  memset(&work->fill, 0, sizeof work->fill);
-  int rc = begin_index(txn, work, err);
-  if (rc == WEIR_OK) {
-    rc = tell_progress(work, err);
-  }
-  while (rc == WEIR_OK && !work->fill.end) {
-    rc = fill_index(txn, work, err);
-    work->fill = work->next_fill;
-    if (rc == WEIR_OK) {
-      rc = tell_progress(work, err);
-    }
-  }
-  return rc;
-}
+static const weir__build_steps steps = {.label = "making an index",
+                                        .row_bytes = 100,
+                                        .begin = begin_index,
+                                        .fill = fill_index,
+                                        .advance = advance_index,
+                                        .drop = drop_unfinished};
 
 int weir_index_create(weir_txn *txn, const weir_index *index, const weir_build_options *options,
                       weir_error *err) {
-  struct work work = {.options = WEIR_BUILD_OPTIONS_INIT};
+  struct work work = {.existed = 0};
   int rc = check_index(index, err);
-  if (rc == WEIR_OK) {
-    rc = weir__options_copy(&work.options, sizeof work.options, options, "weir_build_options", err);
-  }
   if (rc) {
     return rc;
   }
-  work.options.batch = work.options.batch ? work.options.batch : BATCH;
   begin_work(&work, index);
-  return txn && weir_txn_writes(txn) ? weir__graph_write(txn, create_at_once, &work, err)
-                                     : create_in_steps(txn, &work, err);
+  return weir__build_run(txn, &steps, &work, options, err);
 }
 
 /* ---- Dropping --------------------------------------------------------------------------------------------

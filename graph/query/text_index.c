@@ -1,10 +1,7 @@
 /*
  * Text indexes: making, dropping, listing.
  *
- * One that is made outside a write is made in many of them: the first adds its tables and triggers, the
- * following ones take the nodes in, in the order of their numbers, and the last one makes it ready. What an
- * error leaves behind is dropped at once; what a crash leaves behind, by the next who makes one of that name.
- * Whoever makes one finds out, by its number, that another has dropped it or begun it anew.
+ * Whoever makes one (build.c) finds out, by its number, that another has dropped it or begun it anew.
  */
 #include <math.h>
 
@@ -12,11 +9,10 @@
 #include "../labels.h"
 #include "../scan.h"
 #include "../store/storage_text.h"
+#include "build.h"
 #include "cond.h"
 
 #define NAME_MAX_BYTES 255
-#define BATCH          2000
-#define DROP_TRIES     12 /* of a wait for the lane each */
 
 /* ---- Arguments --------------------------------------------------------------------------------------------
  */
@@ -24,11 +20,9 @@
 /* A text index on its way. */
 struct work {
   const weir_text_index *given;
-  weir_build_options options;
   weir__text_index index;
   char paths[WEIR_TEXT_FIELDS_MAX][WEIR__PATH_ROOM]; /* of the index's fields */
-  int64_t total;
-  uint64_t looked; /* nodes, as far as is committed */
+  uint64_t looked;                                   /* nodes, as far as is committed */
   weir__text_fill fill;
 };
 
@@ -130,10 +124,11 @@ static int make_labels(weir_txn *txn, struct work *work, weir_error *err) {
   return WEIR_OK;
 }
 
-static int begin_index(weir_txn *txn, void *data, weir_error *err) {
-  struct work *work = data;
+static int begin_index(weir_txn *txn, void *given, int64_t *total, weir_error *err) {
+  struct work *work = given;
   int64_t id;
   int ready;
+  work->looked = 0;
   int rc = weir__store_text_find(txn, work->index.name, &id, &ready, err);
   if (rc == WEIR_OK && ready) {
     rc = weir_fail(err, WEIR_EXISTS, "there is a text index \"%.*s\" already", WEIR__SHOW(work->index.name));
@@ -147,12 +142,12 @@ static int begin_index(weir_txn *txn, void *data, weir_error *err) {
   if (rc == WEIR_OK) {
     rc = weir__store_text_add(txn, &work->index, err);
   }
-  return rc ? rc : weir__store_node_count(txn, 0, &work->total, err);
+  return rc ? rc : weir__store_node_count(txn, 0, total, err);
 }
 
-static int fill_index(weir_txn *txn, void *data, weir_error *err) {
-  struct work *work = data;
-  int rc = weir__store_text_fill(txn, &work->index, work->options.batch, &work->fill, err);
+static int fill_index(weir_txn *txn, void *given, unsigned batch, weir_error *err) {
+  struct work *work = given;
+  int rc = weir__store_text_fill(txn, &work->index, batch, &work->fill, err);
   if (rc == WEIR_OK && work->fill.gone) {
     rc = weir_fail(err, WEIR_CANCELED,
                    "the text index \"%.*s\" was dropped, or begun anew, while it was being made",
@@ -161,88 +156,30 @@ static int fill_index(weir_txn *txn, void *data, weir_error *err) {
   return rc;
 }
 
-static int tell_progress(const struct work *work, weir_error *err) {
-  const weir_progress progress = {.done = work->looked, .total = (uint64_t)work->total};
-  if (work->options.on_progress && work->options.on_progress(&progress, work->options.data) != 0) {
-    return weir_fail(err, WEIR_CANCELED, "the text index was given up by on_progress after %llu nodes",
-                     (unsigned long long)progress.done);
-  }
-  return WEIR_OK;
+static uint64_t advance_index(void *given, int *ready) {
+  struct work *work = given;
+  work->looked += work->fill.looked;
+  *ready = work->fill.done;
+  return work->looked;
 }
 
-/* One write of its own. */
-static int write_step(weir_txn *txn, struct work *work, weir_txn_fn fn, weir_error *err) {
-  weir_txn_options options = WEIR_TXN_OPTIONS_INIT;
-  options.priority = WEIR_BULK;
-  options.label = "making a text index";
-  options.bytes = (size_t)work->options.batch * 100; /* terms of some short texts */
-  return weir__graph_write_with(txn, fn, work, &options, err);
-}
-
-typedef int (*step_fn)(weir_txn *txn, struct work *work, weir_txn_fn fn, weir_error *err);
-
-/* A part of the write at hand. */
-static int plain_step(weir_txn *txn, struct work *work, weir_txn_fn fn, weir_error *err) {
-  return fn(txn, work, err);
-}
-
-static int fill_all(weir_txn *txn, struct work *work, step_fn step, weir_error *err) {
-  work->looked = 0;
-  work->fill.done = 0;
-  int rc = tell_progress(work, err);
-  while (rc == WEIR_OK && !work->fill.done) {
-    rc = step(txn, work, fill_index, err);
-    if (rc == WEIR_OK) {
-      work->looked += work->fill.looked;
-      rc = tell_progress(work, err);
-    }
-  }
-  return rc;
-}
-
-static int drop_unfinished(weir_txn *txn, void *data, weir_error *err) {
-  const struct work *work = data;
+static int drop_unfinished(weir_txn *txn, void *given, weir_error *err) {
+  const struct work *work = given;
   return weir__store_text_drop(txn, work->index.id, err);
 }
 
-/* After an error, which stays the one that is told. */
-static void give_up(weir_txn *txn, struct work *work) {
-  int rc = WEIR_BUSY;
-  for (int i = 0; i < DROP_TRIES && rc == WEIR_BUSY; i++) {
-    rc = weir__graph_write(txn, drop_unfinished, work, NULL);
-  }
-}
-
-static int create_in_steps(weir_txn *txn, struct work *work, weir_error *err) {
-  int rc = write_step(txn, work, begin_index, err);
-  if (rc) {
-    return rc;
-  }
-  rc = fill_all(txn, work, write_step, err);
-  if (rc) {
-    give_up(txn, work);
-  }
-  return rc;
-}
-
-static int create_at_once(weir_txn *txn, void *data, weir_error *err) {
-  int rc = begin_index(txn, data, err);
-  return rc ? rc : fill_all(txn, data, plain_step, err);
-}
+static const weir__build_steps steps = {.label = "making a text index",
+                                        .row_bytes = 100, /* terms of some short texts */
+                                        .begin = begin_index,
+                                        .fill = fill_index,
+                                        .advance = advance_index,
+                                        .drop = drop_unfinished};
 
 int weir_text_index_create(weir_txn *txn, const weir_text_index *index, const weir_build_options *options,
                            weir_error *err) {
-  struct work work = {.options = WEIR_BUILD_OPTIONS_INIT};
+  struct work work = {.given = index};
   int rc = take_index(&work, index, err);
-  if (rc == WEIR_OK) {
-    rc = weir__options_copy(&work.options, sizeof work.options, options, "weir_build_options", err);
-  }
-  if (rc) {
-    return rc;
-  }
-  work.options.batch = work.options.batch ? work.options.batch : BATCH;
-  return txn && weir_txn_writes(txn) ? weir__graph_write(txn, create_at_once, &work, err)
-                                     : create_in_steps(txn, &work, err);
+  return rc ? rc : weir__build_run(txn, &steps, &work, options, err);
 }
 
 /* ---- Dropping ---------------------------------------------------------------------------------------------
