@@ -39,7 +39,7 @@ static void write_columns(weir__draft *draft, const weir__hops_spec *spec) {
   }
   if (spec->details == WEIR__HOPS_DETAILS) {
     weir__draft_sql(draft, ", e.weight, e.props, e.rev");
-  } else if (spec->details == WEIR__HOPS_WEIGHT) {
+  } else if (spec->details == WEIR__HOPS_WEIGHT || spec->details == WEIR__HOPS_BETWEEN) {
     weir__draft_sql(draft, ", e.weight");
   }
   if (spec->cost) {
@@ -105,6 +105,10 @@ static int write_take(weir__draft *draft, weir_txn *txn, const weir__hops_spec *
 static int write_hops(weir__draft *draft, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
   write_columns(draft, spec);
   write_labels(draft, spec->labels, spec->label_count);
+  if (spec->details == WEIR__HOPS_BETWEEN) {
+    weir__draft_sql(draft, spec->direction == WEIR_OUT ? " AND e.dst = " : " AND e.src = ");
+    weir__draft_second(draft);
+  }
   if (is_taking(spec)) {
     return write_take(draft, txn, spec, err);
   }
@@ -265,7 +269,7 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
                    .rank = weir__sql_get_int(sql, 2)};
   const int details = hops->spec.details;
   int column = 3;
-  if (details == WEIR__HOPS_DETAILS || details == WEIR__HOPS_WEIGHT) {
+  if (details == WEIR__HOPS_DETAILS || details == WEIR__HOPS_WEIGHT || details == WEIR__HOPS_BETWEEN) {
     far.weight = sqlite3_column_double(sql->stmt, column++);
   }
   if (details == WEIR__HOPS_DETAILS) {
@@ -282,9 +286,8 @@ static int visit_far(const weir__hops *hops, weir__far_visit visit, void *data, 
   return visit(&far, data, err);
 }
 
-int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err) {
+static int visit_all(weir__hops *hops, weir__far_visit visit, void *data, weir_error *err) {
   int rc;
-  weir__hops_seek(hops, node);
   while ((rc = weir__sql_step(&hops->sql, err)) > 0) {
     rc = visit_far(hops, visit, data, err);
     if (rc) {
@@ -292,6 +295,18 @@ int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void 
     }
   }
   return rc;
+}
+
+int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err) {
+  weir__hops_seek(hops, node);
+  return visit_all(hops, visit, data, err);
+}
+
+int weir__hops_between(weir__hops *hops, int64_t node, int64_t far, weir__far_visit visit, void *data,
+                       weir_error *err) {
+  weir__hops_seek(hops, node);
+  weir__sql_int(&hops->sql, far);
+  return visit_all(hops, visit, data, err);
 }
 
 void weir__hops_close(weir__hops *hops) {

@@ -14,12 +14,13 @@
 
 /* What to read of an edge. */
 enum weir__hops_read {
-  WEIR__HOPS_KEYS = 0,    /* the far end, label and rank */
-  WEIR__HOPS_DETAILS = 1, /* also weight, props and rev */
-  WEIR__HOPS_IDS = 2,     /* the far end alone, for weir__hops_ids */
-  WEIR__HOPS_ORDERED = 3, /* as KEYS, in the order of label, far end and rank, for weir__hops_next */
-  WEIR__HOPS_WEIGHT = 4,  /* as KEYS, and the weight */
-  WEIR__HOPS_FRONTIER = 5 /* as IDS, but from many nodes at once: weir__hops_seek_all instead of _seek */
+  WEIR__HOPS_KEYS = 0,     /* the far end, label and rank */
+  WEIR__HOPS_DETAILS = 1,  /* also weight, props and rev */
+  WEIR__HOPS_IDS = 2,      /* the far end alone, for weir__hops_ids */
+  WEIR__HOPS_ORDERED = 3,  /* as KEYS, in the order of label, far end and rank, for weir__hops_next */
+  WEIR__HOPS_WEIGHT = 4,   /* as KEYS, and the weight */
+  WEIR__HOPS_FRONTIER = 5, /* as IDS, but from many nodes at once: weir__hops_seek_all instead of _seek */
+  WEIR__HOPS_BETWEEN = 6   /* as WEIGHT, but to one node alone: weir__hops_between instead of _each */
 };
 
 /* Which edges to follow, and what to read of them. */
@@ -53,6 +54,10 @@ int weir__hops_open(weir__hops **out, weir_txn *txn, const weir__hops_spec *spec
 /* Visits the edges of `node`, in no certain order. What `visit` returns other than WEIR_OK ends it, and is
  * returned. `visit` must not use the same weir__hops. */
 int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void *data, weir_error *err);
+
+/* The same of the edges between `node` and `far`. */
+int weir__hops_between(weir__hops *hops, int64_t node, int64_t far, weir__far_visit visit, void *data,
+                       weir_error *err);
 
 /* Goes to the edges of `node`. */
 void weir__hops_seek(weir__hops *hops, int64_t node);

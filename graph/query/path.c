@@ -203,10 +203,7 @@ static int tell_path(weir__search *search, struct shortest *shortest, weir_error
   if (search->ending != WEIR_ENDED || search->meet == WEIR__NO_NODE) {
     return WEIR_OK;
   }
-  int rc = weir__arcs_open(search, 0, err);
-  if (rc == WEIR_OK) {
-    rc = weir__arcs_find(search, &arcs, err);
-  }
+  int rc = weir__arcs_find(search, &arcs, err);
   if (rc == WEIR_OK) {
     rc = weir__path_fill(search, arcs.items, arcs.count, &shortest->arena, &shortest->path, err);
   }

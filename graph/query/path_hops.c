@@ -52,12 +52,16 @@ weir__arc weir__arc_of(const weir__search *search, int64_t node, int flip, int a
   };
 }
 
-int weir__arcs_open(weir__search *search, int flip, weir_error *err) {
+static int open_steps(weir__search *search, weir__steps *steps, int flip, int details, weir_error *err) {
   const weir_path_options *options = &search->question->options;
   weir_reach bare = options->reach;
   bare.nodes = NULL;
-  return weir__steps_open(&search->arcs, search->txn, &bare, flip, WEIR__HOPS_WEIGHT,
+  return weir__steps_open(steps, search->txn, &bare, flip, details,
                           options->cost == WEIR_COST_PROP ? &options->cost_path : NULL, err);
+}
+
+int weir__arcs_open(weir__search *search, int flip, weir_error *err) {
+  return open_steps(search, &search->arcs, flip, WEIR__HOPS_WEIGHT, err);
 }
 
 /* One node's edges, as arcs. */
@@ -90,9 +94,8 @@ int weir__arcs_each(weir__search *search, int64_t node, int flip, weir__arc_visi
   return rc;
 }
 
-/* The edge from one node to the next that costs least, of these the first. */
+/* The edge between two nodes that costs least, of these the first. */
 struct cheapest {
-  int64_t far;
   int any; /* 1: all cost the same */
   int found;
   weir__arc arc;
@@ -101,20 +104,27 @@ struct cheapest {
 static int keep_cheapest(const weir__arc *arc, void *data, weir_error *err) {
   struct cheapest *cheapest = data;
   (void)err;
-  if (arc->far != cheapest->far || !(arc->cost >= 0)) {
-    return WEIR_OK;
-  }
-  if (!cheapest->found || arc->cost < cheapest->arc.cost) {
+  if (arc->cost >= 0 && (!cheapest->found || arc->cost < cheapest->arc.cost)) {
     cheapest->arc = *arc;
     cheapest->found = 1;
   }
   return cheapest->any ? WEIR_STOP : WEIR_OK;
 }
 
-static int find_arc(weir__search *search, uint32_t near, uint32_t far, weir__arcs *arcs, weir_error *err) {
-  const int64_t *ids = search->map.ids;
-  struct cheapest cheapest = {.far = ids[far], .any = search->question->options.cost == WEIR_COST_HOPS};
-  int rc = weir__arcs_each(search, ids[near], 0, keep_cheapest, &cheapest, err);
+static int find_arc(weir__search *search, uint32_t from, uint32_t to, weir__arcs *arcs, weir_error *err) {
+  const weir__steps *between = &search->between;
+  const int64_t near = search->map.ids[from];
+  const int64_t far = search->map.ids[to];
+  struct cheapest cheapest = {.any = search->question->options.cost == WEIR_COST_HOPS};
+  struct reading reading = {search, near, 0, 1, keep_cheapest, &cheapest};
+  int rc = WEIR_OK;
+  if (between->out) {
+    rc = weir__hops_between(between->out, near, far, read_arc, &reading, err);
+  }
+  if (rc == WEIR_OK && between->in) {
+    reading.away = 0;
+    rc = weir__hops_between(between->in, near, far, read_arc, &reading, err);
+  }
   return rc < 0 ? rc : weir__arcs_add(arcs, &cheapest.arc, err);
 }
 
@@ -159,6 +169,9 @@ static int list_nodes(const weir__search *search, weir__line *line, weir_error *
 int weir__arcs_find(weir__search *search, weir__arcs *arcs, weir_error *err) {
   weir__line line = {.nodes = NULL};
   int rc = list_nodes(search, &line, err);
+  if (rc == WEIR_OK && !search->between.out && !search->between.in) {
+    rc = open_steps(search, &search->between, 0, WEIR__HOPS_BETWEEN, err);
+  }
   for (size_t i = 1; i < line.count && rc == WEIR_OK; i++) {
     rc = find_arc(search, line.nodes[i - 1], line.nodes[i], arcs, err);
   }
