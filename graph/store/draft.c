@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST 2    /* number of the first parameter */
+#define FIRST 3    /* number of the first parameter */
 #define ROOM  1024 /* most statements fit, and malloc has it at hand */
 
 void weir__draft_bytes(weir__draft *draft, const char *text, size_t len) {
@@ -61,6 +61,10 @@ void weir__draft_number(weir__draft *draft, int64_t number) {
 
 void weir__draft_first(weir__draft *draft) {
   weir__draft_sql(draft, "?1");
+}
+
+void weir__draft_second(weir__draft *draft) {
+  weir__draft_sql(draft, "?2");
 }
 
 void weir__draft_value(weir__draft *draft, weir_value value) {

@@ -29,22 +29,30 @@ typedef struct weir__draft {
   size_t bind_count;
   size_t bind_room;
   int failed;  /* out of memory */
-} weir__draft; /* ?1 is never one of the binds: it is for weir__draft_first */
+} weir__draft; /* ?1 and ?2 are never among the binds: they are for weir__draft_first and _second */
 
 /* Adds text. */
 void weir__draft_bytes(weir__draft *draft, const char *text, size_t len);
 
-/* The same; inline, so that nobody counts the bytes of a literal again and again. */
+/* The same; inline, since a find adds dozens of literals, and copying one whose length is known takes two or
+ * three instructions. (After a failure it may add to what is there, which nobody reads.) */
 static inline void weir__draft_sql(weir__draft *draft, const char *sql) {
-  weir__draft_bytes(draft, sql, strlen(sql));
+  size_t len = strlen(sql);
+  if (draft->room - draft->len > len) {
+    memcpy(draft->text + draft->len, sql, len + 1);
+    draft->len += len;
+  } else {
+    weir__draft_bytes(draft, sql, len);
+  }
 }
 
 /* Adds a number, as text. */
 void weir__draft_number(weir__draft *draft, int64_t number);
 
-/* Adds ?1, which whoever runs the statement binds first each time. All other parameters then are from ?2 on,
- * wherever it stands. */
+/* Adds ?1, which whoever runs the statement binds first each time; and ?2, if there is a second. All other
+ * parameters then are from ?3 on, wherever they stand. */
 void weir__draft_first(weir__draft *draft);
+void weir__draft_second(weir__draft *draft);
 
 /* Adds a parameter. A text must stay while the draft is in use. */
 void weir__draft_value(weir__draft *draft, weir_value value);
@@ -54,8 +62,8 @@ void weir__draft_text(weir__draft *draft, weir_text text);
 /* Adds a parameter, and frees `text` of `len` bytes (NULL: out of memory) in the end. */
 void weir__draft_own(weir__draft *draft, char *text, size_t len);
 
-/* Takes the statement from the cache and binds all parameters but ?1; they stay bound when the statement is
- * used again. On error nothing needs ending. */
+/* Takes the statement from the cache and binds all parameters but ?1 and ?2; they stay bound when the
+ * statement is used again. On error nothing needs ending. */
 int weir__draft_begin(weir__draft *draft, weir__sql *sql, weir_txn *txn, weir_error *err);
 
 /* Frees the draft, which may be used anew. */

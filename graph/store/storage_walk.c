@@ -24,7 +24,6 @@ struct weir__hops {
   const int64_t *nodes;     /* with WEIR__HOPS_FRONTIER: to step from */
   size_t node_count;
   size_t node_at; /* how far that is */
-  int far_number; /* with WEIR__HOPS_BETWEEN: of its parameter */
 };
 
 static int is_taking(const weir__hops_spec *spec) {
@@ -103,14 +102,14 @@ static int write_take(weir__draft *draft, weir_txn *txn, const weir__hops_spec *
   return rc;
 }
 
-/* Only edges to one node, whose parameter is the last so far. With all labels named, the key of the table is
+/* Only edges to one node. With all labels named, the key of the table is
  * known up to the rank. */
 static void write_far(weir__draft *draft, const weir__hops_spec *spec) {
   if (spec->label_count == 0) {
     weir__draft_sql(draft, " AND e.label IN (SELECT id FROM label)");
   }
   weir__draft_sql(draft, spec->direction == WEIR_OUT ? " AND e.dst = " : " AND e.src = ");
-  weir__draft_int(draft, 0);
+  weir__draft_second(draft);
 }
 
 static int write_hops(weir__hops *hops, weir_txn *txn, const weir__hops_spec *spec, weir_error *err) {
@@ -119,7 +118,6 @@ static int write_hops(weir__hops *hops, weir_txn *txn, const weir__hops_spec *sp
   write_labels(draft, spec->labels, spec->label_count);
   if (spec->details == WEIR__HOPS_BETWEEN) {
     write_far(draft, spec);
-    hops->far_number = (int)draft->bind_count + 1; /* behind ?1 */
   }
   if (is_taking(spec)) {
     return write_take(draft, txn, spec, err);
@@ -318,7 +316,6 @@ int weir__hops_each(weir__hops *hops, int64_t node, weir__far_visit visit, void 
 int weir__hops_between(weir__hops *hops, int64_t node, int64_t far, weir__far_visit visit, void *data,
                        weir_error *err) {
   weir__hops_seek(hops, node);
-  hops->sql.bound = hops->far_number - 1;
   weir__sql_int(&hops->sql, far);
   return visit_all(hops, visit, data, err);
 }

@@ -63,6 +63,7 @@ typedef struct weir__search {
   int barred;           /* 1: the condition on nodes is not true for `to`, so there is no path */
   weir__steps steps[2]; /* from the start; from the target. steps[0].node asks the condition */
   weir__steps arcs;     /* for path_hops.h, when it was needed: edges with label, rank and weight */
+  weir__steps between;  /* the same, but for the edges between two nodes */
   weir__lookup *keys;   /* the same: keys of nodes */
   weir__idmap map;
   weir__met *met;

@@ -111,18 +111,19 @@ static int keep_cheapest(const weir__arc *arc, void *data, weir_error *err) {
   return cheapest->any ? WEIR_STOP : WEIR_OK;
 }
 
-static int find_arc(weir__search *search, const weir__steps *between, uint32_t near, uint32_t far,
-                    weir__arcs *arcs, weir_error *err) {
-  const int64_t *ids = search->map.ids;
+static int find_arc(weir__search *search, uint32_t from, uint32_t to, weir__arcs *arcs, weir_error *err) {
+  const weir__steps *between = &search->between;
+  const int64_t near = search->map.ids[from];
+  const int64_t far = search->map.ids[to];
   struct cheapest cheapest = {.any = search->question->options.cost == WEIR_COST_HOPS};
-  struct reading reading = {search, ids[near], 0, 1, keep_cheapest, &cheapest};
+  struct reading reading = {search, near, 0, 1, keep_cheapest, &cheapest};
   int rc = WEIR_OK;
   if (between->out) {
-    rc = weir__hops_between(between->out, ids[near], ids[far], read_arc, &reading, err);
+    rc = weir__hops_between(between->out, near, far, read_arc, &reading, err);
   }
   if (rc == WEIR_OK && between->in) {
     reading.away = 0;
-    rc = weir__hops_between(between->in, ids[near], ids[far], read_arc, &reading, err);
+    rc = weir__hops_between(between->in, near, far, read_arc, &reading, err);
   }
   if (rc < 0) {
     return rc;
@@ -173,16 +174,13 @@ static int list_nodes(const weir__search *search, weir__line *line, weir_error *
 
 int weir__arcs_find(weir__search *search, weir__arcs *arcs, weir_error *err) {
   weir__line line = {.nodes = NULL};
-  weir__steps between;
-  int rc = open_steps(search, &between, 0, WEIR__HOPS_BETWEEN, err);
-  if (rc) {
-    return rc;
+  int rc = list_nodes(search, &line, err);
+  if (rc == WEIR_OK && !search->between.out && !search->between.in) {
+    rc = open_steps(search, &search->between, 0, WEIR__HOPS_BETWEEN, err);
   }
-  rc = list_nodes(search, &line, err);
   for (size_t i = 1; i < line.count && rc == WEIR_OK; i++) {
-    rc = find_arc(search, &between, line.nodes[i - 1], line.nodes[i], arcs, err);
+    rc = find_arc(search, line.nodes[i - 1], line.nodes[i], arcs, err);
   }
-  weir__steps_close(&between);
   free(line.nodes);
   return rc;
 }

@@ -198,6 +198,7 @@ void weir__search_close(weir__search *search) {
     weir__heap_clear(&search->heap[side]);
   }
   weir__steps_close(&search->arcs);
+  weir__steps_close(&search->between);
   weir__lookup_close(search->keys);
   weir__idmap_clear(&search->map);
   free(search->met);
