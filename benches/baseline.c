@@ -11,22 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  BEGIN,
-  BEGIN_READ,
-  COMMIT,
-  ROLLBACK,
-  GET,
-  UPDATE,
-  REV_GET,
-  REV_SET,
-  FIND,
-  EXPAND,
-  LABEL,
-  SETS,
-  PAGE,
-  STATEMENTS
-};
+#include "bare_text.h"
+
+enum { BEGIN, BEGIN_READ, COMMIT, ROLLBACK, GET, UPDATE, REV_GET, REV_SET, FIND, EXPAND, STATEMENTS };
 
 static const char *const sql[STATEMENTS] = {
     [BEGIN] = "BEGIN IMMEDIATE",
@@ -40,16 +27,13 @@ static const char *const sql[STATEMENTS] = {
     [FIND] = "SELECT id FROM node WHERE key = ?1",
     [EXPAND] = "SELECT e.dst, e.label, e.rank, n.key FROM edge e CROSS JOIN node n ON n.id = e.dst"
                " WHERE e.src = ?1 AND (e.label, e.dst, e.rank) > (0, -1, -1) ORDER BY e.label, e.dst, e.rank",
-    [LABEL] = "SELECT id FROM label WHERE name = ?1",
-    [SETS] = "SELECT label_set FROM label_set_member WHERE label = ?1",
-    [PAGE] = "SELECT id, key, label_set, props, rev FROM node WHERE id > ?1 AND label_set = ?2 ORDER BY id",
 };
 
 struct baseline {
   sqlite3 *db;
   sqlite3_stmt *statement[STATEMENTS];
-  sqlite3_int64 rev;   /* of the transaction in progress */
-  sqlite3_int64 label; /* of baseline_page, found once */
+  sqlite3_int64 rev; /* of the transaction in progress */
+  bare_text *text;   /* or NULL */
 };
 
 static void check(sqlite3 *db, int rc, const char *doing) {
@@ -80,10 +64,16 @@ baseline *baseline_open(const char *path, const bench_settings *settings, unsign
     check(b->db, sqlite3_prepare_v3(b->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, &b->statement[i], NULL),
           sql[i]);
   }
+  b->text = bare_text_open(b->db);
   return b;
 }
 
+bare_text *baseline_text(const baseline *b) {
+  return b->text;
+}
+
 void baseline_close(baseline *b) {
+  bare_text_close(b->text);
   for (int i = 0; i < STATEMENTS; i++) {
     sqlite3_finalize(b->statement[i]);
   }
@@ -131,23 +121,16 @@ int baseline_begin_read(baseline *b) {
   return run(b, BEGIN_READ);
 }
 
-/* Runs a statement with one text for its one number; 0 if there is none. */
-static int find_number(baseline *b, int which, weir_text text, sqlite3_int64 *out) {
-  sqlite3_stmt *find = b->statement[which];
-  int rc = sqlite3_bind_text(find, 1, text.ptr, (int)text.len, SQLITE_STATIC);
-  if (rc == SQLITE_OK) {
-    *out = sqlite3_step(find) == SQLITE_ROW ? sqlite3_column_int64(find, 0) : 0;
-    rc = sqlite3_reset(find);
-  }
-  return rc == SQLITE_OK && *out == 0 ? SQLITE_NOTFOUND : rc;
-}
-
 int baseline_neighbors(baseline *b, weir_text key, baseline_key_fn visit, void *data) {
-  sqlite3_stmt *expand = b->statement[EXPAND];
-  sqlite3_int64 id = 0;
-  int rc = find_number(b, FIND, key, &id);
+  sqlite3_stmt *find = b->statement[FIND], *expand = b->statement[EXPAND];
+  int rc = sqlite3_bind_text(find, 1, key.ptr, (int)key.len, SQLITE_STATIC);
   if (rc != SQLITE_OK) {
     return rc;
+  }
+  sqlite3_int64 id = sqlite3_step(find) == SQLITE_ROW ? sqlite3_column_int64(find, 0) : 0;
+  rc = sqlite3_reset(find);
+  if (rc != SQLITE_OK || id == 0) {
+    return rc == SQLITE_OK ? SQLITE_NOTFOUND : rc;
   }
   sqlite3_bind_int64(expand, 1, id);
   while (sqlite3_step(expand) == SQLITE_ROW) {
@@ -155,32 +138,6 @@ int baseline_neighbors(baseline *b, weir_text key, baseline_key_fn visit, void *
     visit(found, data);
   }
   return sqlite3_reset(expand);
-}
-
-int baseline_page(baseline *b, weir_text label, unsigned limit, int64_t *after, unsigned *found) {
-  sqlite3_stmt *sets = b->statement[SETS], *page = b->statement[PAGE];
-  int rc = b->label ? SQLITE_OK : find_number(b, LABEL, label, &b->label);
-  if (rc != SQLITE_OK) {
-    return rc;
-  }
-  *found = 0;
-  sqlite3_bind_int64(sets, 1, b->label);
-  while (*found < limit && sqlite3_step(sets) == SQLITE_ROW) { /* one set, in the store of the workloads */
-    sqlite3_bind_int64(page, 1, *after);
-    sqlite3_bind_int64(page, 2, sqlite3_column_int64(sets, 0));
-    int more;
-    while ((more = sqlite3_step(page) == SQLITE_ROW) && *found < limit) { /* one row more, to see the end */
-      *after = sqlite3_column_int64(page, 0);
-      *found += sqlite3_column_text(page, 3) != NULL;
-    }
-    *after = more ? *after : 0;
-    rc = sqlite3_reset(page);
-    if (rc != SQLITE_OK) {
-      break;
-    }
-  }
-  int end = sqlite3_reset(sets);
-  return rc == SQLITE_OK ? end : rc;
 }
 
 int baseline_upsert(baseline *b, const weir_node *node) {
@@ -192,9 +149,12 @@ int baseline_upsert(baseline *b, const weir_node *node) {
   }
   sqlite3_int64 id = sqlite3_column_int64(get, 0), label_set = sqlite3_column_int64(get, 2);
   int same = old.len == node->props.len && memcmp(old.ptr, node->props.ptr, old.len) == 0;
+  if (!same && b->text) { /* while the old texts can still be read */
+    rc = bare_text_update(b->text, id, label_set, old, node->props);
+  }
   baseline_done(b);
-  if (same) {
-    return SQLITE_OK;
+  if (same || rc != SQLITE_OK) {
+    return rc;
   }
   sqlite3_bind_int64(update, 1, id);
   sqlite3_bind_int64(update, 2, label_set);

@@ -38,9 +38,8 @@ int baseline_end_read(baseline *b);
 typedef void (*baseline_key_fn)(weir_text key, void *data);
 int baseline_neighbors(baseline *b, weir_text key, baseline_key_fn visit, void *data);
 
-/* The next `limit` nodes with `label`, which must be the same in every call; as weir_node_scan. *after is the
- * place, 0 to begin and again at the end; *found is how many there were. */
-int baseline_page(baseline *b, weir_text label, unsigned limit, int64_t *after, unsigned *found);
+/* The full-text index of the file (bare_text.h), which upserts keep up to date; NULL if there is none. */
+struct bare_text *baseline_text(const baseline *b);
 
 /* Copies the store at `from` to the new file `to`, with what its WAL holds. */
 void baseline_copy(const char *from, const char *to);

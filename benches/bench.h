@@ -46,6 +46,8 @@ typedef struct bench_settings {
   bench_list writes;      /* transactions of each of them */
   bench_list rows;        /* inserted in a transaction */
 
+  unsigned text; /* 1: with a full-text index */
+
   unsigned nodes, edges; /* of a graph that is made */
   const char *works;     /* names separated by commas */
 } bench_settings;

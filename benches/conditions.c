@@ -13,8 +13,8 @@
 
 #include "baseline.h"
 
-static const char *const names[] = {"page_size",  "journal_mode", "synchronous",
-                                    "cache_size", "mmap_size",    "foreign_keys"};
+static const char *const names[] = {"page_size", "journal_mode", "synchronous",   "cache_size",
+                                    "mmap_size", "foreign_keys", "trusted_schema"};
 enum { PRAGMAS = sizeof names / sizeof names[0], VALUE_SIZE = 24 };
 
 typedef struct pragmas {

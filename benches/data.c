@@ -21,6 +21,32 @@ static const char *const words[] = {"river",  "index",  "anchor", "paper",   "si
                                     "theory", "valley", "winter", "author",  "branch", "circle", "degree",
                                     "effect", "figure", "ground", "history"};
 
+/* One word in sixteen is one of these, which texts are searched for; the first more often than the last. */
+static const char *const topics[] = {
+    "alloy",  "beacon",  "canyon", "delta",   "ember",   "falcon", "glacier", "hollow",
+    "island", "jasmine", "kernel", "lantern", "meadow",  "nectar", "obelisk", "prairie",
+    "quarry", "raven",   "saddle", "temple",  "umbra",   "velvet", "walnut",  "zephyr",
+    "basalt", "cobalt",  "dynamo", "furnace", "granite", "hammer", "ivory",   "juniper"};
+
+static const char *draw_word(uint64_t *random) {
+  size_t count = sizeof topics / sizeof topics[0];
+  if (bench_below(random, 16) > 0) {
+    return words[bench_below(random, sizeof words / sizeof words[0])];
+  }
+  size_t a = bench_below(random, count), b = bench_below(random, count);
+  return topics[a < b ? a : b];
+}
+
+/* The first half is of one word, the other of two. The rarest words are left out. */
+static void make_queries(dataset *d) {
+  for (unsigned i = 0; i < DATASET_QUERIES; i++) {
+    unsigned topic = i % (DATASET_QUERIES / 2);
+    int two = i >= DATASET_QUERIES / 2;
+    snprintf(d->queries[i], sizeof d->queries[i], "%s%s%s", topics[topic], two ? " " : "",
+             two ? words[topic] : "");
+  }
+}
+
 /* Writes the props of node number `i`: a title, a body of words that begins with `prefix`, two tags. */
 static size_t compose(char *out, size_t size, const char *kind, unsigned i, const char *prefix,
                       uint64_t *random) {
@@ -28,7 +54,7 @@ static size_t compose(char *out, size_t size, const char *kind, unsigned i, cons
   size_t target = 80 + bench_below(random, 400);
   size_t at = (size_t)snprintf(out, size, "{\"title\":\"%s %u\",\"body\":\"%s", kind, i, prefix);
   while (at < target) {
-    at += (size_t)snprintf(out + at, size - at, " %s", words[bench_below(random, count)]);
+    at += (size_t)snprintf(out + at, size - at, " %s", draw_word(random));
   }
   at += (size_t)snprintf(out + at, size - at, "\",\"tags\":[\"%s\",\"%s\"]}", words[i % count],
                          words[bench_below(random, count)]);
@@ -163,11 +189,16 @@ static void count_rows(weir_graph *graph, int64_t *nodes, int64_t *edges) {
 }
 
 dataset *dataset_make(const bench_settings *settings) {
+  return dataset_make_at(settings, "store.db");
+}
+
+dataset *dataset_make_at(const bench_settings *settings, const char *name) {
   weir_error err = WEIR_ERROR_INIT;
   dataset *d = bench_alloc(sizeof *d);
   uint64_t random = settings->seed;
   d->next_write = 1;
-  if (snprintf(d->path, sizeof d->path, "%s/store.db", bench_directory(settings)) >= (int)sizeof d->path) {
+  make_queries(d);
+  if (snprintf(d->path, sizeof d->path, "%s/%s", bench_directory(settings), name) >= (int)sizeof d->path) {
     bench_fail("the name of the store is too long");
   }
   if (settings->db) {

@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-enum { DATASET_EXTRAS = 500 };
+enum { DATASET_EXTRAS = 500, DATASET_QUERIES = 48 };
 
 /* A node that the writer upserts round robin. Each write puts another number into its body. */
 typedef struct extra {
@@ -23,6 +23,9 @@ typedef struct extra {
   uint64_t write; /* the last write of it that was committed, or 0 */
 } extra;
 
+/* The full-text index that a store has (texts.h). */
+typedef enum dataset_text { TEXT_NONE, TEXT_WEIR, TEXT_BARE } dataset_text;
+
 typedef struct dataset {
   char path[PATH_MAX];
   weir_text *keys;  /* of nodes that the writer leaves alone */
@@ -32,6 +35,10 @@ typedef struct dataset {
   uint64_t next_write;  /* number of the next write: no body is ever written twice */
   extra extras[DATASET_EXTRAS];
   weir_arena memory; /* of keys and props */
+
+  dataset_text text;
+  char queries[DATASET_QUERIES][32]; /* of one or two words: a rarer one first, then one of the others */
+  uint64_t hits[DATASET_QUERIES];    /* nodes that each finds */
 } dataset;
 
 /* What went wrong, by kind. Counted from any thread. */
@@ -45,6 +52,9 @@ typedef struct tally {
  * the extra nodes.
  */
 dataset *dataset_make(const bench_settings *settings);
+
+/* The same in a file of this name in the working directory. One seed gives equal stores. */
+dataset *dataset_make_at(const bench_settings *settings, const char *name);
 
 void dataset_free(dataset *d);
 

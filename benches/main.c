@@ -40,6 +40,7 @@ static const struct option_text {
     {"nodes", 'G', "N", "nodes of the graph"},
     {"edges", 'E', "N", "edges of the graph"},
     {"works", 'Q', "LIST", "what to ask"},
+    {"text", 'T', NULL, "with a full-text index, which the writer's upserts keep up to date"},
     {"seconds", 's', "S", "longest time for one cell in one repetition"},
     {"waves", 'w', "N", "a cell may end after N valid waves and a fifth of the seconds"},
     {"repeat", 'r', "N", "repetitions, interleaved"},
@@ -153,9 +154,9 @@ static void print_command_help(const bench_command *command, const bench_setting
       continue;
     }
     char head[40];
-    snprintf(head, sizeof head, "--%s %s", texts[i].name, texts[i].argument);
+    snprintf(head, sizeof head, "--%s %s", texts[i].name, texts[i].argument ? texts[i].argument : "");
     printf("  %-20s %s", head, texts[i].help);
-    if (!strchr("dj", texts[i].letter)) {
+    if (!strchr("djT", texts[i].letter)) {
       printf(" [");
       print_default(defaults, texts[i].letter);
       printf("]");
@@ -289,6 +290,9 @@ static void take(bench_settings *s, const struct option_text *option, const char
   case 'Q':
     s->works = value;
     break;
+  case 'T':
+    s->text = 1;
+    break;
   case 's':
     s->seconds = number(name, value, 0.01, 3600);
     break;
@@ -349,7 +353,8 @@ int main(int argc, char **argv) {
 
   struct option options[TEXTS + 2] = {{0}};
   for (int i = 0; i < TEXTS; i++) {
-    options[i] = (struct option){texts[i].name, required_argument, NULL, i + 1};
+    options[i] =
+        (struct option){texts[i].name, texts[i].argument ? required_argument : no_argument, NULL, i + 1};
   }
   options[TEXTS] = (struct option){"help", no_argument, NULL, 'h'};
   for (int found; (found = getopt_long(argc - 1, argv + 1, "h", options, NULL)) != -1;) {

@@ -12,6 +12,7 @@
 #include "conditions.h"
 #include "report.h"
 #include "spread.h"
+#include "texts.h"
 
 #define STARVED 0.01 /* a side with a smaller share of its solo rate starves */
 
@@ -31,7 +32,7 @@ typedef struct cell {
  */
 typedef struct grid {
   const bench_settings *settings;
-  dataset *data;
+  dataset *data, *bare; /* bare: of the bare modes */
   jsonl *out;
   unsigned durability, readers, modes;
   const mixed_kind *kinds[MIXED_KINDS];
@@ -93,7 +94,10 @@ static void write_line(const grid *g, const cell *c, unsigned repetition, const 
 static void run_cell(void *data, unsigned index, unsigned repetition) {
   grid *g = data;
   cell *c = &g->cells[index];
-  subject s = {.settings = g->settings, .data = g->data, .readers = g->readers, .durability = g->durability};
+  subject s = {.settings = g->settings,
+               .data = c->kind->bare ? g->bare : g->data,
+               .readers = g->readers,
+               .durability = g->durability};
   mixed_times *times = bench_alloc(sizeof *times);
   c->runs[repetition] = mixed_run_once(c->kind, &s, c->writers, g->settings->seed + repetition, times);
   tally_add(&c->errors, &s.errors);
@@ -138,7 +142,7 @@ static void print_cells(const grid *g) {
 }
 
 static void range_cell(table *t, spread s) {
-  table_cell(t, "%.0fK..%.0fK", s.low / 1e3, s.high / 1e3);
+  table_cell(t, "%.1fK..%.1fK", s.low / 1e3, s.high / 1e3);
 }
 
 static void print_ranges(const grid *g) {
@@ -239,6 +243,7 @@ static int run(const bench_settings *settings) {
   g.data = dataset_make(settings);
   g.out = jsonl_open(settings, "mixed");
   conditions_check(settings, g.data, g.out);
+  g.bare = texts_make(settings, g.data, g.out);
   uint64_t errors = 0;
   for (unsigned d = 0; d < settings->durability.count; d++) {
     for (unsigned r = 0; r < settings->readers.count; r++) {
@@ -249,6 +254,7 @@ static int run(const bench_settings *settings) {
     }
   }
   jsonl_close(g.out);
+  dataset_free(g.bare);
   dataset_free(g.data);
   return errors > 0;
 }
@@ -258,12 +264,10 @@ const bench_command bench_mixed = {
     .summary = "readers and writers that never stop, side by side",
     .help =
         "16 threads read and W threads write, each without a pause. A read is, with equal chances: one node\n"
-        "by key; the keys of a node's neighbors; the next 20 nodes with a label (a page of a scan, in place\n"
-        "of a search: there is no full-text search yet); the distinct nodes within three hops. A write is "
-        "one\n"
-        "upsert with a new body, a transaction of its own. Both sides are also measured alone, to see "
-        "whether\n"
-        "one starves beside the other.\n"
+        "by key; the keys of a node's neighbors; the top 20 of a full-text search for one or two words,\n"
+        "which find some dozens to hundreds of nodes, ranked by BM25; the distinct nodes within three hops.\n"
+        "A write is one upsert with a new body, a transaction of its own, which changes the text index too.\n"
+        "Both sides are also measured alone, to see whether one starves beside the other.\n"
         "\n"
         "modes:\n"
         "  mutex        one bare SQLite connection behind a bare mutex\n"
@@ -271,7 +275,10 @@ const bench_command bench_mixed = {
         "  shared-pool  R + 1 bare connections behind one counting semaphore; reads and writes take any of\n"
         "               them, and writes meet at SQLite's lock (BEGIN IMMEDIATE, busy timeout 5 s)\n"
         "  pool         weir with R readers and its write lane: R + 1 connections too\n"
-        "The bare modes run the SQL that weir runs, on the same tables.\n"
+        "The bare modes run the SQL that weir runs, on the same tables, but for full text: they cannot use\n"
+        "weir's tokenizers, so they have an equal store of their own with a plain table of FTS5 over the\n"
+        "same texts, kept up to date by statements in the same transaction. Before the run all queries must\n"
+        "find the same nodes with the same scores on both sides.\n"
         "\n"
         "With one writer shared-pool has nobody to meet at the lock: what differs is who gets a connection.\n"
         "\n"

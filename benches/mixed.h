@@ -31,18 +31,21 @@ void mixed_reach_add(mixed_reach *reach, weir_text key);
 /* What a reader wants next and what it has found. */
 typedef struct mixed_read {
   mixed_op op;
-  unsigned item;      /* place of the key in the data set */
-  mixed_reach reach;  /* of the hops: the nodes that were found, the one they started from first */
-  unsigned page;      /* of the search: nodes found */
-  weir_text want;     /* of the point read: props */
-  int same;           /* they were found so */
-  weir_arena arena;   /* of the weir modes */
-  weir_cursor cursor; /* where the search goes on, in the weir modes */
-  int64_t after;      /* and in the bare ones */
+  unsigned item;     /* place of the key in the data set */
+  mixed_reach reach; /* of the hops: the nodes that were found, the one they started from first */
+  const char *query; /* of the search */
+  unsigned page;     /* nodes found that hold its first word */
+  weir_text want;    /* of the point read: props */
+  int same;          /* they were found so */
+  weir_arena arena;  /* of the weir modes */
 } mixed_read;
+
+/* Counts a node that the search has found. */
+void mixed_page_add(mixed_read *r, weir_text props);
 
 typedef struct mixed_kind {
   const char *name;
+  int bare; /* 1: without weir */
   void (*open)(subject *s);
   int (*read)(subject *s, mixed_read *r);          /* one read transaction; 0 on success */
   int (*write)(subject *s, const weir_node *node); /* one write transaction; 0 on success */

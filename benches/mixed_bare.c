@@ -1,7 +1,8 @@
 /*
  * The bare modes of mixed: one connection behind a mutex, and a pool that knows no difference between reads
  * and writes. Both run weir's own SQL on weir's own tables, and each hop of a read finds its nodes by key, as
- * the graph API does; so modes differ in who waits for whom.
+ * the graph API does; so modes differ in who waits for whom. Searches are their own: one statement on a plain
+ * table of FTS5.
  */
 #include "mixed.h"
 
@@ -10,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bare_text.h"
 #include "baseline.h"
-
-#define SEARCHED WEIR_TEXT("concept")
 
 /* Connections and the permits to use them: one, which the lock guards, or several, which are lent. */
 typedef struct bare {
@@ -66,6 +66,11 @@ static void add_key(weir_text key, void *data) {
   mixed_reach_add(data, key);
 }
 
+static void count_hit(weir_text key, weir_text props, double score, void *data) {
+  (void)key, (void)score;
+  mixed_page_add(data, props);
+}
+
 static int three_hops(baseline *db, mixed_reach *reach) {
   for (unsigned hop = 0, at = 0; hop < 3; hop++) {
     for (unsigned end = reach->count; at < end; at++) {
@@ -98,7 +103,7 @@ static int read_on(baseline *db, subject *s, mixed_read *r) {
   if (r->op == ONE_HOP) {
     rc = baseline_neighbors(db, key, add_key, &r->reach);
   } else if (r->op == SEARCH) {
-    rc = baseline_page(db, (weir_text)SEARCHED, MIXED_PAGE, &r->after, &r->page);
+    rc = bare_text_search(baseline_text(db), r->query, MIXED_PAGE, count_hit, r);
   } else {
     rc = three_hops(db, &r->reach);
   }
@@ -141,5 +146,5 @@ static void bare_close(subject *s) {
   free(b);
 }
 
-const mixed_kind mixed_mutex = {"mutex", mutex_open, bare_read, bare_write, bare_close};
-const mixed_kind mixed_shared_pool = {"shared-pool", shared_open, bare_read, bare_write, bare_close};
+const mixed_kind mixed_mutex = {"mutex", 1, mutex_open, bare_read, bare_write, bare_close};
+const mixed_kind mixed_shared_pool = {"shared-pool", 1, shared_open, bare_read, bare_write, bare_close};

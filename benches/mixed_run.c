@@ -3,6 +3,7 @@
  * soon as the last has ended. The readers alone, the writers alone, then both; each phase warms up before it
  * counts.
  */
+#define _GNU_SOURCE /* memmem */
 #include "mixed.h"
 
 #include <math.h>
@@ -10,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "texts.h"
 
 enum { WARM, COUNT, STOP };
 
@@ -43,16 +46,21 @@ void mixed_reach_add(mixed_reach *reach, weir_text key) {
   reach->keys[reach->count++][key.len] = '\0';
 }
 
+void mixed_page_add(mixed_read *r, weir_text props) {
+  r->page += memmem(props.ptr, props.len, r->query, strcspn(r->query, " ")) != NULL;
+}
+
 /* ---- Readers ---- */
 
 /* Whether what was found is right. The nodes are n0, n1, ..., and edges lead from each to the next three. */
-static int right(const mixed_read *r, size_t nodes) {
-  unsigned long begin, far, span = r->op == ONE_HOP ? 3 : 9;
+static int right(const mixed_read *r, const dataset *data) {
+  unsigned long begin, far, nodes = data->count, span = r->op == ONE_HOP ? 3 : 9;
   if (r->op == POINT) {
     return r->same;
   }
   if (r->op == SEARCH) {
-    return r->page > 0 && r->page <= MIXED_PAGE;
+    uint64_t hits = data->hits[r->item % DATASET_QUERIES];
+    return r->page == (hits < MIXED_PAGE ? hits : MIXED_PAGE);
   }
   begin = strtoul(r->reach.keys[0] + 1, NULL, 10);
   for (unsigned i = 1; i < r->reach.count; i++) {
@@ -74,10 +82,12 @@ static void *read_on(void *arg) {
     r.op = (mixed_op)bench_below(&me->random, MIXED_OPS);
     r.item = (unsigned)bench_below(&me->random, s->data->count);
     r.want = s->data->props[r.item];
+    r.query = s->data->queries[r.item % DATASET_QUERIES];
+    r.page = 0;
     r.reach.count = 0;
     mixed_reach_add(&r.reach, s->data->keys[r.item]);
     int ok = p->kind->read(s, &r) == 0;
-    s->errors.wrong += ok && !right(&r, s->data->count);
+    s->errors.wrong += ok && !right(&r, s->data);
     uint64_t now = bench_now();
     if (ok && state == COUNT) {
       me->done++;
@@ -181,6 +191,7 @@ mixed_run mixed_run_once(const mixed_kind *kind, subject *s, unsigned writers, u
   run_phase(kind, s, MIXED_READERS, writers, seed, ns, times, &run.reads_per_s, &run.writes_per_s);
   kind->close(s);
   dataset_verify(s->data, s->settings, &s->errors);
+  texts_verify(s->data, s->settings, &s->errors);
   for (int op = 0; op < MIXED_OPS; op++) {
     histogram_merge(all, &times->reads[op]);
   }

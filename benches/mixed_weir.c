@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define SEARCHED WEIR_TEXT("concept")
+#include <weir/search.h>
+
+#include "texts.h"
 
 static void open_graph(subject *s, weir_mode mode) {
   weir_error err = WEIR_ERROR_INIT;
@@ -44,10 +46,9 @@ static int three_hops(weir_txn *txn, void *data, weir_error *err) {
   return WEIR_OK;
 }
 
-static int count_node(const weir_node *node, void *data, weir_error *err) {
-  unsigned *count = data;
+static int count_hit(const weir_hit *hit, void *data, weir_error *err) {
   (void)err;
-  *count += node->props.len > 0;
+  mixed_page_add(data, hit->node.props);
   return WEIR_OK;
 }
 
@@ -55,7 +56,7 @@ static int weir_mixed_read(subject *s, mixed_read *r) {
   weir_error err = WEIR_ERROR_INIT;
   weir_txn *txn = weir_graph_auto(s->state);
   weir_text key = s->data->keys[r->item];
-  weir_scan scan = WEIR_SCAN_INIT;
+  weir_search search = WEIR_SEARCH_INIT;
   weir_node node;
   int rc;
   switch (r->op) {
@@ -68,14 +69,10 @@ static int weir_mixed_read(subject *s, mixed_read *r) {
     rc = weir_neighbors(txn, key, WEIR_OUT, 0, NULL, add_neighbor, &r->reach, &err);
     break;
   case SEARCH:
-    scan.label = (weir_text)SEARCHED;
-    scan.limit = MIXED_PAGE;
-    scan.cursor = &r->cursor;
-    r->page = 0;
-    rc = weir_node_scan(txn, &scan, count_node, &r->page, &err);
-    if (r->cursor.done) {
-      r->cursor = (weir_cursor)WEIR_CURSOR_INIT;
-    }
+    search.index = (weir_text)WEIR_TEXT(TEXTS_INDEX);
+    search.query = weir_str(r->query);
+    search.limit = MIXED_PAGE;
+    rc = weir_node_search(txn, &search, count_hit, r, &err);
     break;
   default:
     rc = weir_read(txn, three_hops, &r->reach, NULL, &err);
@@ -96,5 +93,6 @@ static void weir_mixed_close(subject *s) {
   bench_check(weir_graph_close(s->state, &err), &err, "closing the store");
 }
 
-const mixed_kind mixed_single = {"single", single_open, weir_mixed_read, weir_mixed_write, weir_mixed_close};
-const mixed_kind mixed_pool = {"pool", pool_open, weir_mixed_read, weir_mixed_write, weir_mixed_close};
+const mixed_kind mixed_single = {"single",        0, single_open, weir_mixed_read, weir_mixed_write,
+                                 weir_mixed_close};
+const mixed_kind mixed_pool = {"pool", 0, pool_open, weir_mixed_read, weir_mixed_write, weir_mixed_close};

@@ -155,22 +155,31 @@ static int run(const bench_settings *settings) {
 const bench_command bench_pinned = {
     .name = "pinned",
     .summary = "the WAL beside a writer while a reader holds one snapshot",
-    .help = "A writer commits transactions of T upserts at a fixed rate. A reader begins a snapshot and "
-            "wants it\n"
-            "for the seconds given. The WAL's size is sampled twenty times in that time, and three times "
-            "after it.\n"
-            "In each sample the snapshot must read what it read at first.\n"
-            "\n"
-            "modes:\n"
-            "  pool  weir, which may end a reader that is in the way of a checkpoint and older than a "
-            "quarter of\n"
-            "        the time, and holds the WAL to four times --checkpoint\n"
-            "  bare  two bare SQLite connections, SQLite's own checkpoints; stopped once the WAL has passed "
-            "2 GiB\n"
-            "\n"
-            "examples:\n"
-            "  weir-bench pinned\n"
-            "  weir-bench pinned --seconds 60 --json pinned.jsonl",
+    .help =
+        "A writer commits transactions of T upserts at a fixed rate. A reader begins a snapshot and wants "
+        "it\n"
+        "for the seconds given. The WAL's size is sampled twenty times in that time, and three times after\n"
+        "it. In each sample the snapshot must read what it read at first.\n"
+        "\n"
+        "modes:\n"
+        "  pool  weir, which may end a reader that is in the way of a checkpoint and older than a quarter "
+        "of\n"
+        "        the time, and holds the WAL to four times --checkpoint\n"
+        "  bare  two bare SQLite connections, SQLite's own checkpoints; stopped once the WAL has passed 2 "
+        "GiB\n"
+        "\n"
+        "columns:\n"
+        "  time           since the snapshot was begun\n"
+        "  WAL MiB        size of the WAL file, also as a bar\n"
+        "  used MiB       the part of it with commits since it was begun anew; pool only\n"
+        "  checkpoints    run since the store was opened; pool only\n"
+        "  oldest reader  age of the snapshot; none: it has ended, or was ended\n"
+        "  commits/s      transactions committed a second since the line before\n"
+        "  slowest        the longest of them, from its call to its return\n"
+        "\n"
+        "examples:\n"
+        "  weir-bench pinned\n"
+        "  weir-bench pinned --seconds 60 --json pinned.jsonl",
     .takes = "DmtRyasSckxj",
     .defaults = defaults,
     .run = run,

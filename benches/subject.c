@@ -8,12 +8,12 @@
 #include <string.h>
 
 const subject_kind subject_kinds[SUBJECT_KINDS] = {
-    {"mutex", 1, subject_mutex_open, subject_mutex_wave, subject_mutex_write, subject_mutex_close},
-    {"single", 1, subject_single_open, subject_weir_wave, subject_weir_write, subject_weir_close},
-    {"pool", 1, subject_pool_open, subject_weir_wave, subject_weir_write, subject_weir_close},
-    {"pool-sync", 1, subject_sync_open, subject_sync_wave, subject_weir_write, subject_weir_close},
-    {"idle", 0, subject_pool_open, subject_weir_wave, subject_weir_write, subject_weir_close},
-    {"mutex-idle", 0, subject_mutex_open, subject_mutex_wave, subject_mutex_write, subject_mutex_close},
+    {"mutex", 1, 1, subject_mutex_open, subject_mutex_wave, subject_mutex_write, subject_mutex_close},
+    {"single", 1, 0, subject_single_open, subject_weir_wave, subject_weir_write, subject_weir_close},
+    {"pool", 1, 0, subject_pool_open, subject_weir_wave, subject_weir_write, subject_weir_close},
+    {"pool-sync", 1, 0, subject_sync_open, subject_sync_wave, subject_weir_write, subject_weir_close},
+    {"idle", 0, 0, subject_pool_open, subject_weir_wave, subject_weir_write, subject_weir_close},
+    {"mutex-idle", 0, 1, subject_mutex_open, subject_mutex_wave, subject_mutex_write, subject_mutex_close},
 };
 
 const subject_kind *subject_find(const char *name) {

@@ -28,6 +28,7 @@ typedef struct subject {
 typedef struct subject_kind {
   const char *name;
   int writes; /* 0: the mode is a floor, measured without a writer */
+  int bare;   /* 1: without weir */
   void (*open)(subject *s);
   void (*wave)(subject *s, const unsigned *items,
                unsigned count);                             /* reads nodes keys[items[i]] concurrently */

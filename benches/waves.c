@@ -14,6 +14,7 @@
 #include "conditions.h"
 #include "report.h"
 #include "spread.h"
+#include "texts.h"
 
 /* A cell with a smaller share of valid waves is noted: its figures stand on the few that were. */
 #define VALID_MIN 0.1
@@ -28,7 +29,7 @@ typedef struct cell {
 /* The cells that share durability and readers: a row for each transaction size, a column for each mode. */
 typedef struct grid {
   const bench_settings *settings;
-  dataset *data;
+  dataset *data, *bare; /* bare: of the bare modes, another one only with --text */
   jsonl *out;
   unsigned durability, readers;
   unsigned modes;
@@ -120,7 +121,10 @@ static void write_line(const grid *g, const cell *c, unsigned repetition) {
 static void run_cell(void *data, unsigned index, unsigned repetition) {
   grid *g = data;
   cell *c = &g->cells[index];
-  subject s = {.settings = g->settings, .data = g->data, .readers = g->readers, .durability = g->durability};
+  subject s = {.settings = g->settings,
+               .data = c->kind->bare ? g->bare : g->data,
+               .readers = g->readers,
+               .durability = g->durability};
   c->runs[repetition] = wave_run_once(c->kind, &s, c->txn, g->settings->seed + repetition);
   tally_add(&c->errors, &s.errors);
   write_line(g, c, repetition);
@@ -299,6 +303,8 @@ static int run(const bench_settings *settings) {
   g.data = dataset_make(settings);
   g.out = jsonl_open(settings, "waves");
   conditions_check(settings, g.data, g.out);
+  g.bare = settings->text ? texts_make(settings, g.data, g.out) : g.data;
+  jsonl_common(g.out, "text", json_boolean(settings->text));
 
   uint64_t errors = 0;
   for (unsigned d = 0; d < settings->durability.count; d++) {
@@ -311,6 +317,9 @@ static int run(const bench_settings *settings) {
     }
   }
   jsonl_close(g.out);
+  if (g.bare != g.data) {
+    dataset_free(g.bare);
+  }
   dataset_free(g.data);
   return errors > 0;
 }
@@ -330,18 +339,21 @@ const bench_command bench_waves = {
         "  idle        as pool, without a writer: the floor\n"
         "  mutex-idle  as mutex, without a writer: its floor\n"
         "\n"
-        "All modes use the same file, pragmas and statements. A wave counts only if the writer made\n"
-        "progress in its time. With --db the store is copied first, since the writer adds nodes of its own; "
-        "reads "
-        "ask\n"
-        "for up to 5,000 nodes sampled from it. At large T a wave of the mutex mode may take seconds, and a\n"
-        "cell ends with a wave. The status is 1 if there was an error or a wrong value.\n"
+        "All modes use the same data, pragmas and statements. A wave counts only if the writer made\n"
+        "progress in its time. With --db the store is copied first, since the writer adds nodes of its\n"
+        "own; reads ask for up to 5,000 nodes sampled from it. At large T a wave of the mutex mode may take\n"
+        "seconds, and a cell ends with a wave. The status is 1 if there was an error or a wrong value.\n"
+        "\n"
+        "With --text there is a text index over title and body of label concept, and each upsert changes\n"
+        "a text in it. The bare modes then have a store of their own with an equal index, a plain table of\n"
+        "FTS5 that is kept up to date by statements in the same transaction; nothing is searched for.\n"
         "\n"
         "examples:\n"
         "  weir-bench waves --json waves.jsonl\n"
         "  weir-bench waves --db flights.db --txn 100 --durability normal --repeat 1 --seconds 1\n"
-        "  weir-bench waves --modes pool,idle --readers 1,2,4,8 --txn 100",
-    .takes = "dDmtRyswrScxkj",
+        "  weir-bench waves --modes pool,idle --readers 1,2,4,8 --txn 100\n"
+        "  weir-bench waves --text --txn 100 --durability normal",
+    .takes = "dDmtRyTswrScxkj",
     .defaults = defaults,
     .run = run,
 };

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "texts.h"
+
 /* The shortest time for anything that is measured: a fifth of the longest. */
 static uint64_t slice_ns(const subject *s) {
   return (uint64_t)(s->settings->seconds * 1e9 / 5);
@@ -104,5 +106,6 @@ wave_run wave_run_once(const subject_kind *kind, subject *s, unsigned txn, uint6
   }
   kind->close(s);
   dataset_verify(s->data, s->settings, &s->errors);
+  texts_verify(s->data, s->settings, &s->errors);
   return run;
 }
