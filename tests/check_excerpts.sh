@@ -7,10 +7,11 @@ cd "$1"
 
 failed=0
 
-# check PAGE PROGRAM: each block of C in the page is in the program, to the letter.
+# check PAGE PROGRAM...: each block of C in the page is in one of the programs, to the letter.
 check() {
-  local page=$1 program=$2 inside=0 excerpts=0 excerpt='' text line
-  text=$(<"$program")
+  local page=$1 inside=0 excerpts=0 excerpt='' text line
+  shift
+  text=$(cat "$@")
   while IFS= read -r line; do
     case $inside$line in
     '0```c') inside=1 excerpt= ;;
@@ -18,7 +19,7 @@ check() {
       inside=0
       excerpts=$((excerpts + 1))
       if [[ $text != *"$excerpt"* ]]; then
-        echo "$page: not in $program: ${excerpt%%$'\n'*}" >&2
+        echo "$page: not in $*: ${excerpt%%$'\n'*}" >&2
         failed=1
       fi
       ;;
@@ -30,4 +31,5 @@ check() {
 
 check docs/async.md examples/async.c
 check docs/querying.md tests/test_querying.c
+check docs/traversal.md tests/test_traversing.c
 exit $failed
