@@ -42,9 +42,12 @@ void weir__visit_begin(weir_txn *txn) {
 int weir__visit_end(weir_txn *txn, weir__page *page, int rc, weir_error *err) {
   weir__local *local = weir_txn_local(txn);
   local->visiting--;
+  if (rc > WEIR_STOP) {
+    return weir_fail(err, WEIR_MISUSE, "the visitor returned %d: give WEIR_OK, WEIR_STOP or an error", rc);
+  }
   if (rc >= 0) {
     page->visited++;
-    return rc > 0 ? WEIR_STOP : WEIR_OK;
+    return rc;
   }
   if (page->error.code != rc) {
     return weir_fail(err, rc, "the visitor returned %s", weir_error_name(rc));

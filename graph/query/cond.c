@@ -145,12 +145,13 @@ size_t weir__path_write(weir_text path, char out[WEIR__PATH_ROOM]) {
   return (size_t)(to - out);
 }
 
-weir_text weir__path_show(weir_text written) {
+weir_text weir__path_show(weir_text written, char out[WEIR__PATH_ROOM]) {
+  weir_text shown = written;
   if (written.len > 4 && written.ptr[1] == '.' && written.ptr[3] != '$' &&
       memchr(written.ptr + 3, '"', written.len - 3) == written.ptr + written.len - 1) {
-    return (weir_text){written.ptr + 3, written.len - 4};
+    shown = (weir_text){written.ptr + 3, written.len - 4};
   }
-  return written;
+  return weir__text_copy(&(char *){out}, shown);
 }
 
 /* ---- Checks ----------------------------------------------------------------------------------------- */
@@ -188,9 +189,11 @@ static int check_field(const weir_cond *cond, weir_target target, weir_error *er
   default:
     break;
   }
-  return weir_fail(err, WEIR_INVALID, "a condition on %s has field %d: that is %s, which %s do not have",
-                   target == WEIR_NODES ? "nodes" : "edges", (int)cond->field, field_name(cond->field),
-                   target == WEIR_NODES ? "nodes" : "edges");
+  if (cond->field == WEIR_FIELD_NONE) {
+    return weir_fail(err, WEIR_INVALID, "a condition has no field: set it, for instance to WEIR_FIELD_PROP");
+  }
+  return weir_fail(err, WEIR_INVALID, "a condition has field %d: that is %s, which %s do not have",
+                   (int)cond->field, field_name(cond->field), target == WEIR_NODES ? "nodes" : "edges");
 }
 
 static int check_value(weir_field field, const weir_value *value, weir_error *err) {
@@ -259,10 +262,23 @@ static int check_test(const weir_cond *cond, weir_target target, weir_error *err
   if (cond->op == WEIR_ONE_OF) {
     return check_set(cond, err);
   }
+  if (cond->op == WEIR_CONTAINS && cond->field != WEIR_FIELD_PROP) {
+    return weir_fail(err, WEIR_INVALID, "WEIR_CONTAINS asks %s: it is for properties",
+                     field_name(cond->field));
+  }
   if (cond->op == WEIR_PREFIX && cond->value.type != WEIR_TYPE_TEXT) {
     return weir_fail(err, WEIR_INVALID, "WEIR_PREFIX wants a string");
   }
   return check_value(cond->field, &cond->value, err);
+}
+
+/* One without an operator is an oversight, if there is anything else in it. */
+static int check_always(const weir_cond *cond, weir_error *err) {
+  if (cond->field != WEIR_FIELD_NONE || cond->path.len > 0 || cond->value.type != WEIR_TYPE_NONE ||
+      cond->values || cond->parts || cond->count > 0) {
+    return weir_fail(err, WEIR_INVALID, "a condition has no operator: set op, for instance to WEIR_EQ");
+  }
+  return WEIR_OK;
 }
 
 /* What there may still be in a condition. */
@@ -279,14 +295,15 @@ static int check(const weir_cond *cond, weir_op within, weir_target target, stru
   }
   room->parts--;
   if (cond->op < WEIR_AND) {
-    return cond->op == WEIR_ALWAYS ? WEIR_OK : check_test(cond, target, err);
+    return cond->op == WEIR_ALWAYS ? check_always(cond, err) : check_test(cond, target, err);
   }
-  if (cond->op > WEIR_NOT || (cond->op == WEIR_NOT && cond->count != 1) ||
-      (cond->count > 0 && !cond->parts)) {
-    return weir_fail(
-        err, WEIR_INVALID,
-        "a condition has operator %d, %zu parts%s: WEIR_NOT wants one, WEIR_AND and WEIR_OR any number",
-        (int)cond->op, cond->count, cond->count > 0 && !cond->parts ? " that are NULL" : "");
+  if (cond->op > WEIR_NOT) {
+    return weir_fail(err, WEIR_INVALID, "a condition has operator %d, which is none", (int)cond->op);
+  }
+  if ((cond->op == WEIR_NOT && cond->count != 1) || (cond->count > 0 && !cond->parts)) {
+    return weir_fail(err, WEIR_INVALID,
+                     "a condition has %zu parts%s: WEIR_NOT wants one, WEIR_AND and WEIR_OR any number",
+                     cond->count, cond->count > 0 && !cond->parts ? " that are NULL" : "");
   }
   int deeper = cond->op != within || cond->op == WEIR_NOT;
   if (room->depth < deeper) {
@@ -326,7 +343,7 @@ static weir_text value_of(const weir_cond *cond) {
   if (cond->op == WEIR_HAS_LABEL) {
     return cond->value.text;
   }
-  return cond->op >= WEIR_EQ && cond->op <= WEIR_PREFIX ? text_of(&cond->value) : (weir_text){NULL, 0};
+  return cond->op >= WEIR_EQ && cond->op <= WEIR_CONTAINS ? text_of(&cond->value) : (weir_text){NULL, 0};
 }
 
 /* What a copy is made of: structs, then bytes, so that the former are aligned. */

@@ -16,8 +16,8 @@ int weir__path_check(weir_text path, const char *what, weir_error *err);
 size_t weir__path_write(weir_text path, char out[WEIR__PATH_ROOM]);
 
 /* The path for people that weir__path_write has made `written` of: the bare name of a single member if it is
- * one that would be taken as it is, else `written` itself. It lies in `written`. */
-weir_text weir__path_show(weir_text written);
+ * one that would be taken as it is, else `written` itself. It is put into `out`, with a NUL behind it. */
+weir_text weir__path_show(weir_text written, char out[WEIR__PATH_ROOM]);
 
 /* WEIR_OK if the condition (NULL: true) makes sense for rows of that kind. */
 int weir__cond_check(const weir_cond *cond, weir_target target, weir_error *err);

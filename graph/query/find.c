@@ -53,6 +53,18 @@ static int can_order(weir_target target, weir_field order) {
   }
 }
 
+/* A label that rows must have by the condition; empty: there is none. */
+static weir_text label_in(const weir_cond *cond) {
+  weir_text label = {NULL, 0};
+  if (cond && cond->op == WEIR_HAS_LABEL) {
+    return cond->value.text;
+  }
+  for (size_t i = 0; cond && cond->op == WEIR_AND && i < cond->count && label.len == 0; i++) {
+    label = label_in(&cond->parts[i]);
+  }
+  return label;
+}
+
 static int check_find(struct finding *finding, const weir_find *find, weir_error *err) {
   weir_find *ask = &finding->ask;
   int nodes = finding->target == WEIR_NODES;
@@ -67,7 +79,13 @@ static int check_find(struct finding *finding, const weir_find *find, weir_error
   if (rc == WEIR_OK && ask->order == WEIR_FIELD_PROP) {
     rc = weir__path_check(ask->order_path, "order_path", err);
   }
-  return rc ? rc : weir__cond_check(ask->where, finding->target, err);
+  if (rc == WEIR_OK) {
+    rc = weir__cond_check(ask->where, finding->target, err);
+  }
+  if (rc == WEIR_OK && ask->label.len == 0) {
+    ask->label = label_in(ask->where); /* an index may serve it */
+  }
+  return rc;
 }
 
 /* ---- Places ----------------------------------------------------------------------------------------------

@@ -54,9 +54,9 @@ static int begin_index(weir_txn *txn, void *index, int64_t *total, weir_error *e
     rc = weir__store_index_find(txn, &work->row, err);
   }
   if (rc == WEIR_OK && work->row.ready) {
-    rc = weir_fail(err, WEIR_EXISTS, "there is an index of %s with label \"%.*s\" on \"%.*s\" already",
-                   work->row.target == WEIR_NODES ? "nodes" : "edges", WEIR__SHOW(work->index->label),
-                   WEIR__SHOW(work->index->path));
+    rc = weir_fail(err, WEIR_EXISTS, "there is %s index of %s with label \"%.*s\" on \"%.*s\" already",
+                   work->row.unique ? "a unique" : "an", work->row.target == WEIR_NODES ? "nodes" : "edges",
+                   WEIR__SHOW(work->index->label), WEIR__SHOW(work->index->path));
   }
   if (rc == WEIR_OK && work->row.id) { /* cut off */
     rc = weir__store_index_drop(txn, &work->row, err);
@@ -145,8 +145,11 @@ struct listing {
 
 static int list_row(const weir__index_row *row, void *data, weir_error *err) {
   struct listing *listing = data;
-  weir_index index = {
-      .target = row->target, .path = weir__path_show(row->path), .unique = row->unique, .ready = row->ready};
+  char path[WEIR__PATH_ROOM];
+  weir_index index = {.target = row->target,
+                      .path = weir__path_show(row->path, path),
+                      .unique = row->unique,
+                      .ready = row->ready};
   int rc = weir__label_name(listing->txn, row->label, &index.label, err);
   if (rc) {
     return rc;

@@ -274,8 +274,10 @@ int weir__place_read(const weir_place *place, weir__hash question, weir_value *v
     return weir_fail(err, WEIR_INVALID, "the token of the place is of another version of weir");
   }
   if (!get_number(&at, end, 8, &asked) || asked != question) {
-    return weir_fail(err, WEIR_INVALID,
-                     "the place belongs to another question: label, condition and order have to be the same");
+    return weir_fail(
+        err, WEIR_INVALID,
+        "the place belongs to another question: what is asked for, label, condition and order have "
+        "to be the same");
   }
   for (size_t i = 0; i < count; i++) {
     if (!get_value(&at, end, &values[i])) {

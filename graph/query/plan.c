@@ -322,7 +322,8 @@ static int tell_path(const weir__index_row *row, void *data, weir_error *err) {
   if (row->id != telling->id) {
     return WEIR_OK;
   }
-  weir_text path = weir__path_show(row->path);
+  char shown[WEIR__PATH_ROOM];
+  weir_text path = weir__path_show(row->path, shown);
   if (path.len > WEIR_PATH_MAX) { /* with all its quotes: then its beginning */
     path.len = WEIR_PATH_MAX;
   }

@@ -28,9 +28,10 @@ struct search {
   weir__lookup *lookup;
   weir__snippets *snippets; /* NULL: none are wanted */
   weir__snippet snippet;
-  weir__rank_place at; /* of the hit at hand */
-  int ended;           /* 1: the result has come to its end */
-  int found;           /* there is such a text index */
+  char field[WEIR__PATH_ROOM]; /* that it is from */
+  weir__rank_place at;         /* of the hit at hand */
+  int ended;                   /* 1: the result has come to its end */
+  int found;                   /* there is such a text index */
 };
 
 /* ---- Places -----------------------------------------------------------------------------------------------
@@ -78,7 +79,7 @@ static int add_snippet(struct search *search, int64_t node, weir_hit *hit, weir_
   if (rc || snippet->column < 0) {
     return rc;
   }
-  hit->field = weir__path_show(search->index->fields[snippet->column].path);
+  hit->field = weir__path_show(search->index->fields[snippet->column].path, search->field);
   hit->snippet = snippet->text;
   hit->snippet_start = snippet->start;
   hit->snippet_total = snippet->total;
@@ -164,7 +165,8 @@ static int search_index(const weir__text_index *index, void *data, weir_error *e
   size_t wrong_at = 0;
   search->found = 1;
   if (!index->ready) {
-    return weir_fail(err, WEIR_BUSY, "text index \"%.*s\" is being made, or that was cut off",
+    return weir_fail(err, WEIR_BUSY,
+                     "text index \"%.*s\" is being made; or that was cut off, then make it again",
                      WEIR__SHOW(search->options.index));
   }
   int rc =

@@ -223,6 +223,7 @@ static int list_index(const weir__text_index *row, void *data, weir_error *err) 
   struct listing *listing = data;
   weir_text labels[WEIR_LABELS_MAX];
   weir_text_field fields[WEIR_TEXT_FIELDS_MAX];
+  char paths[WEIR_TEXT_FIELDS_MAX][WEIR__PATH_ROOM];
   for (size_t i = 0; i < row->label_count; i++) {
     int rc = weir__label_name(listing->txn, row->labels[i], &labels[i], err);
     if (rc) {
@@ -230,7 +231,7 @@ static int list_index(const weir__text_index *row, void *data, weir_error *err) 
     }
   }
   for (size_t i = 0; i < row->field_count; i++) {
-    fields[i] = (weir_text_field){weir__path_show(row->fields[i].path), row->fields[i].weight};
+    fields[i] = (weir_text_field){weir__path_show(row->fields[i].path, paths[i]), row->fields[i].weight};
   }
   const weir_text_index index = {.name = row->name,
                                  .labels = labels,

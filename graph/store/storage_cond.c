@@ -279,6 +279,19 @@ static void add_one_of(const struct subject *of, const weir_cond *cond) {
   weir__draft_sql(of->draft, ")");
 }
 
+static void add_contains(const struct subject *of, const weir_cond *cond) {
+  const char *props = of->target == WEIR_NODES ? "n.props" : "e.props";
+  weir__draft_sql(of->draft, "(ifnull(");
+  add_json(of->draft, "json_type", props, cond->path, add_path);
+  weir__draft_sql(of->draft, " = 'array', 0) AND EXISTS (SELECT 1 FROM ");
+  add_json(of->draft, "json_each", props, cond->path, add_path);
+  weir__draft_sql(of->draft, " j WHERE j.type IN ");
+  weir__draft_sql(of->draft, types_of(cond->value.type));
+  weir__draft_sql(of->draft, " AND j.value = ");
+  weir__draft_value(of->draft, cond->value);
+  weir__draft_sql(of->draft, "))");
+}
+
 static void add_present(const struct subject *of, const weir_cond *cond) {
   weir__draft_sql(of->draft, "ifnull(");
   add_json(of->draft, "json_type", of->target == WEIR_NODES ? "n.props" : "e.props", cond->path, add_path);
@@ -338,6 +351,9 @@ static int add_cond(const struct subject *of, const weir_cond *cond, weir_error 
     return WEIR_OK;
   case WEIR_ONE_OF:
     add_one_of(of, cond);
+    return WEIR_OK;
+  case WEIR_CONTAINS:
+    add_contains(of, cond);
     return WEIR_OK;
   case WEIR_PRESENT:
     add_present(of, cond);

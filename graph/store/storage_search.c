@@ -150,12 +150,14 @@ struct weir__snippets {
 static void write_snippets(weir__draft *draft, int64_t index, weir_text match) {
   weir__draft_sql(draft, "SELECT weir_snippet(");
   add_table(draft, index);
-  weir__draft_sql(draft, ", ?3) FROM ");
+  weir__draft_sql(draft, ", ");
+  weir__draft_second(draft);
+  weir__draft_sql(draft, ") FROM ");
   add_table(draft, index);
   weir__draft_sql(draft, " WHERE ");
   add_table(draft, index);
   weir__draft_sql(draft, " MATCH ");
-  weir__draft_text(draft, match); /* ?2 */
+  weir__draft_text(draft, match);
   weir__draft_sql(draft, " AND rowid = ");
   weir__draft_first(draft);
 }
@@ -175,7 +177,7 @@ int weir__snippets_open(weir__snippets **out, weir_txn *txn, int64_t index, weir
     free(snippets);
     return rc;
   }
-  int code = sqlite3_bind_pointer(snippets->sql.stmt, 3, snippet, WEIR__SNIPPET_POINTER, NULL);
+  int code = sqlite3_bind_pointer(snippets->sql.stmt, 2, snippet, WEIR__SNIPPET_POINTER, NULL);
   if (code != SQLITE_OK) {
     snippets->sql.failed = code;
   }

@@ -66,7 +66,8 @@ static void write_statement(weir__draft *draft, const weir__index_row *index) {
 
 static int fail_with_row(const weir__sql *row, const struct refusal *refusal, weir_text label,
                          weir_error *err) {
-  weir_text path = weir__path_show(refusal->index.path);
+  char shown[WEIR__PATH_ROOM];
+  weir_text path = weir__path_show(refusal->index.path, shown);
   weir_text value = weir__sql_get_text(row, 0);
   weir_text key = weir__sql_get_text(row, 1);
   if (refusal->index.target == WEIR_NODES) {

@@ -6,9 +6,9 @@
  *   A property (a member of props) is a truth value, a number, a string, an array or an object; null is the
  *   same as a member that is not there. A test compares within one type: "5" is not 5, and 1 is not true.
  *   Numbers compare by value, integers and reals alike (1 equals 1.0; 2^53 + 1 does not equal 2^53), strings
- *   by the bytes of their UTF-8, false is less than true. Arrays and objects are only ever found to exist.
- *   A test is true or false, never unknown: WEIR_NE is true where WEIR_EQ is not, so also for a value of
- *   another type and for none at all, and WEIR_NOT turns one into the other.
+ *   by the bytes of their UTF-8, false is less than true. Objects are only ever found to exist; arrays also
+ *   to contain a value (WEIR_CONTAINS). A test is true or false, never unknown: WEIR_NE is true where WEIR_EQ
+ *   is not, so also for a value of another type and for none at all, and WEIR_NOT turns one into the other.
  *
  * What an index changes
  *
@@ -91,7 +91,7 @@ typedef enum weir_field {
 
 /* How a condition tests. */
 typedef enum weir_op {
-  WEIR_ALWAYS = 0,     /* true */
+  WEIR_ALWAYS = 0,     /* true; all else has to be zero */
   WEIR_EQ = 1,         /* equal to `value` */
   WEIR_NE = 2,         /* not equal to `value` */
   WEIR_LT = 3,         /* less */
@@ -99,12 +99,13 @@ typedef enum weir_op {
   WEIR_GT = 5,         /* greater */
   WEIR_GE = 6,         /* greater or equal */
   WEIR_PREFIX = 7,     /* a string that begins with the bytes of `value` */
-  WEIR_ONE_OF = 8,     /* equal to one of values[0..count-1]; of none: false */
-  WEIR_PRESENT = 9,    /* there is such a member of props, and it is not null */
-  WEIR_HAS_LABEL = 10, /* the row has the label value.text */
-  WEIR_AND = 11,       /* all of parts[0..count-1]; of none: true */
-  WEIR_OR = 12,        /* one of parts[0..count-1] at least; of none: false */
-  WEIR_NOT = 13        /* not parts[0]; count is 1 */
+  WEIR_CONTAINS = 8,   /* an array, of props, with an element that is equal to `value` */
+  WEIR_ONE_OF = 9,     /* equal to one of values[0..count-1]; of none: false */
+  WEIR_PRESENT = 10,   /* there is such a member of props, and it is not null */
+  WEIR_HAS_LABEL = 11, /* the row has the label value.text */
+  WEIR_AND = 12,       /* all of parts[0..count-1]; of none: true */
+  WEIR_OR = 13,        /* one of parts[0..count-1] at least; of none: false */
+  WEIR_NOT = 14        /* not parts[0]; count is 1 */
 } weir_op;
 
 #define WEIR_COND_MAX   256  /* conditions within a condition, itself included */
