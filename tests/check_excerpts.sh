@@ -31,5 +31,6 @@ check() {
 
 check docs/async.md examples/async.c
 check docs/querying.md tests/test_querying.c
+check docs/search.md tests/test_searching.c examples/memory.c
 check docs/traversal.md tests/test_traversing.c
 exit $failed

@@ -44,9 +44,9 @@ GRAPH_TEST(searching, page_says_what_is_so) {
                    NULL, &err));
   OK(weir_node_put(txn, &WEIR_NODE("n2", "note", "{\"body\":\"The draft of a graph store\"}"), NULL, &err));
   OK(search_notes(txn, "\"graph store\" OR sqlite* -draft", &err));
-  SAME_STRING(printed(), "?");
+  SAME_STRING(printed(), "n1: A graph store on SQLite\nn2: The draft of a graph store\n");
   FAILS(search_notes(txn, "graph OR", &err), WEIR_INVALID, "byte");
-  SAME_STRING(printed(), "?");
+  SAME_STRING(printed(), "graph OR\n      ^\nthe query is wrong at byte 6: there is no word behind OR\n");
 }
 
 GRAPH_TEST(searching, error_at_is_left_alone_unless_the_query_is_wrong) {

@@ -166,7 +166,8 @@ typedef struct weir_cursor {
 #define WEIR_CURSOR_INIT                                                                                     \
   { {0, 0, 0, 0}, 0 }
 
-/* Options of scans and of weir_neighbors. NULL or zero: everything, from the start. */
+/* Options of scans and of weir_neighbors. NULL: everything, from the start; else start from WEIR_SCAN_INIT,
+ * since `size` has to be set. A member that is zero means its default. */
 typedef struct weir_scan {
   size_t size;         /* sizeof(weir_scan) */
   weir_text label;     /* only nodes, or edges, with this label; empty: any */
@@ -193,8 +194,8 @@ WEIR_API int weir_node_scan(weir_txn *txn, const weir_scan *scan, weir_node_fn v
 
 /*
  * An edge. (src, label, dst, rank) is its identity; rank tells parallel edges apart. Start from
- * WEIR_EDGE_INIT or WEIR_EDGE, which set the weight to 1. Weights are finite. Empty props mean {}. `rev` is
- * output only.
+ * WEIR_EDGE_INIT or WEIR_EDGE, which set the weight to 1; one that is zeroed has weight 0. Weights are
+ * finite. Empty props mean {}. `rev` is output only.
  */
 typedef struct weir_edge {
   weir_text src;   /* key of the node that it leaves */

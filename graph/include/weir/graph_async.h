@@ -48,7 +48,7 @@ WEIR_API int weir_node_put_async(weir_async *handle, weir_node_put_req *req, wei
 /* weir_edge_put. */
 typedef struct weir_edge_put_req {
   weir_req req;         /* its base */
-  weir_edge edge;       /* in: start from WEIR_EDGE_INIT or WEIR_EDGE */
+  weir_edge edge;       /* in: start from WEIR_EDGE_INIT or WEIR_EDGE: a zeroed one has weight 0 */
   unsigned flags;       /* in: 0 or WEIR_CREATE_ENDPOINTS */
   weir_outcome outcome; /* out */
 } weir_edge_put_req;

@@ -199,7 +199,8 @@ typedef struct weir_progress {
   uint64_t total; /* rows that there were when it began */
 } weir_progress;
 
-/* How an index is made. Start from WEIR_BUILD_OPTIONS_INIT; NULL or zero: the defaults. */
+/* How an index is made. NULL: the defaults; else start from WEIR_BUILD_OPTIONS_INIT, since `size` has to be
+ * set. A member that is zero means its default. */
 typedef struct weir_build_options {
   size_t size;                                                   /* sizeof(weir_build_options) */
   unsigned batch;                                                /* rows in one write; default 2000 */
@@ -247,8 +248,8 @@ WEIR_API int weir_index_list(weir_txn *txn, weir_index_fn visit, void *data, wei
  * visited exactly once.
  */
 typedef struct weir_place {
-  char *token; /* NUL-terminated, the place's own; NULL: the beginning */
-  int done;    /* 1 once the result has come to its end */
+  char *token; /* NUL-terminated, the place's own; NULL: the beginning, or the end: look at `done` */
+  int done;    /* 1 once the result has come to its end: a call with it visits nothing */
 } weir_place;
 
 #define WEIR_PLACE_INIT                                                                                      \
@@ -262,7 +263,8 @@ WEIR_API void weir_place_clear(weir_place *place);
 WEIR_API int weir_place_set(weir_place *place, weir_text token, weir_error *err);
 
 /*
- * What to find. Start from WEIR_FIND_INIT; NULL or zero: everything.
+ * What to find. NULL: everything; else start from WEIR_FIND_INIT, since `size` has to be set. A member that
+ * is zero means: not restricted, not ordered, from the beginning.
  *
  * Without an order rows come in that of weir_node_scan and weir_edge_scan. Ordered by a property, rows come
  * as: those without it, or with null; false, true; numbers; strings; arrays and objects (by the bytes of

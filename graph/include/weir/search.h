@@ -77,7 +77,8 @@ typedef int (*weir_text_index_fn)(const weir_text_index *index, void *data, weir
 /* Visits all text indexes, in the order in which they were made. */
 WEIR_API int weir_text_index_list(weir_txn *txn, weir_text_index_fn visit, void *data, weir_error *err);
 
-/* What to search for. Start from WEIR_SEARCH_INIT. */
+/* What to search for. Start from WEIR_SEARCH_INIT, since `size` has to be set. A member that is zero means
+ * its default; index and query have none. */
 typedef struct weir_search {
   size_t size;             /* sizeof(weir_search) */
   weir_text index;         /* the name of the text index */
@@ -88,7 +89,8 @@ typedef struct weir_search {
   weir_place *place;       /* in and out; NULL: from the best. Scores change as others write: pages are exact
                               within one snapshot */
   unsigned snippet_tokens; /* length of snippets in terms, at most 64; 0: no snippets */
-  size_t *error_at;        /* or NULL: receives the byte offset in `query` at which it is wrong */
+  size_t *error_at;        /* or NULL: receives the byte offset in `query` at which it is wrong, and is left
+                              alone unless it is */
 } weir_search;
 
 #define WEIR_SEARCH_INIT                                                                                     \

@@ -76,7 +76,8 @@ typedef enum weir_unique {
   WEIR_UNIQUE_PATH = 2  /* each path that meets no node twice: may be very many */
 } weir_unique;
 
-/* Options of a walk. Start from WEIR_WALK_OPTIONS_INIT; NULL: these. */
+/* Options of a walk. NULL: those of WEIR_WALK_OPTIONS_INIT; else start from that: `size` has to be set, and
+ * with a max_depth of 0 there are no steps. Other members that are zero mean their defaults. */
 typedef struct weir_walk_options {
   size_t size;           /* sizeof(weir_walk_options) */
   weir_reach reach;      /* which edges and nodes */
@@ -178,11 +179,12 @@ WEIR_API int weir_within_count(weir_txn *txn, weir_text key, uint32_t depth, con
 /* What a step costs. */
 typedef enum weir_cost {
   WEIR_COST_HOPS = 0,   /* 1 */
-  WEIR_COST_WEIGHT = 1, /* the edge's weight */
+  WEIR_COST_WEIGHT = 1, /* the edge's weight; of an edge made from a zeroed weir_edge 0 */
   WEIR_COST_PROP = 2    /* the number that `cost_path` names in the edge's props */
 } weir_cost;
 
-/* Options of shortest paths. Start from WEIR_PATH_OPTIONS_INIT; NULL: these. */
+/* Options of shortest paths. NULL: those of WEIR_PATH_OPTIONS_INIT; else start from that: `size` has to be
+ * set, and with a max_depth of 0 there are no hops. Other members that are zero mean their defaults. */
 typedef struct weir_path_options {
   size_t size;         /* sizeof(weir_path_options) */
   weir_reach reach;    /* which edges and nodes */
