@@ -29,7 +29,7 @@ check() {
   [ $excerpts -gt 0 ] || { echo "$page shows no C" >&2 && failed=1; }
 }
 
-check docs/async.md examples/async.c
+check docs/async.md examples/async.c examples/pages.c
 check docs/querying.md tests/test_querying.c
 check docs/search.md tests/test_searching.c examples/memory.c
 check docs/traversal.md tests/test_traversing.c
