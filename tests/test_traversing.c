@@ -29,7 +29,7 @@ static int walk_in_runs(weir_txn *txn, const char *person, weir_error *error) {
   weir_walk_result result = {.ending = WEIR_ENDED_NODES};
   options.budget.nodes = 100; /* of each run */
   int rc = weir_walk_open(&walk, &start, 1, &options, error);
-  while (rc == WEIR_OK && result.ending != WEIR_ENDED && result.ending != WEIR_ENDED_MEMORY)
+  while (rc == WEIR_OK && result.ending != WEIR_ENDED)
     rc = weir_walk_run(walk, txn, print_step, NULL, &result, error); /* others may write in between */
   weir_walk_close(walk);
   return rc;
