@@ -234,21 +234,21 @@ GRAPH_TEST(conditions, may_have_so_many_parts_and_no_more) {
 
 /* Of the kind that SQLite's parser needs the most room for. */
 GRAPH_TEST(conditions, may_be_nested_so_deep_and_no_deeper) {
-  weir_cond levels[WEIR_COND_DEPTH + 1][2];
+  weir_cond levels[WEIR_COND_DEPTH + 2][2];
   char text[64] = "";
   weir_find find = WEIR_FIND_INIT;
   put(txn, "a", "x", "{\"v\":1}");
-  for (int i = 0; i < WEIR_COND_DEPTH; i++) {
+  for (int i = 0; i <= WEIR_COND_DEPTH; i++) {
     levels[i][0] = WEIR_PROP("v", i % 2 ? WEIR_EQ : WEIR_NE, weir_int(1));
     levels[i][1] = (weir_cond){.op = i % 2 ? WEIR_OR : WEIR_AND, .parts = levels[i + 1], .count = 2};
   }
-  levels[WEIR_COND_DEPTH][0] = WEIR_PROP_IN("v", weir_int(1), weir_string("x"), weir_bool(1));
-  levels[WEIR_COND_DEPTH][1] = WEIR_LABELED("x");
-  find.where = &levels[1][1]; /* itself is a level */
+  levels[WEIR_COND_DEPTH + 1][0] = WEIR_PROP_IN("v", weir_int(1), weir_string("x"), weir_bool(1));
+  levels[WEIR_COND_DEPTH + 1][1] = WEIR_LABELED("x");
+  find.where = &levels[1][1];
   find.order = WEIR_FIELD_PROP;
   find.order_path = weir_str("v");
   OK(weir_node_find(txn, &find, note, text, &err));
   SAME_STRING(text, "a");
   find.where = &levels[0][1];
-  FAILS(weir_node_find(txn, &find, note, text, &err), WEIR_INVALID, "more than 16 levels");
+  FAILS(weir_node_find(txn, &find, note, text, &err), WEIR_INVALID, "more than 16 deep");
 }
