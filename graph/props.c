@@ -45,7 +45,7 @@ static int is_too_deep(weir_text text) {
   const char *end = text.ptr + text.len;
   int depth = 0;
   int quoted = 0;
-  if (text.len < 2 * WEIR_PROPS_DEPTH) { /* each level takes two bytes */
+  if (text.len < (size_t)2 * WEIR_PROPS_DEPTH) { /* each level takes two bytes */
     return 0;
   }
   for (const char *at = text.ptr; at < end && depth <= WEIR_PROPS_DEPTH; at++) {

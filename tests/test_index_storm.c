@@ -169,6 +169,44 @@ GRAPH_TEST(index_storm, finds_see_what_scans_see_while_the_index_comes_and_goes)
   cr_assert(gt(int, atomic_load(&storm.finds), 0));
 }
 
+/* ---- Several that make the same one ----------------------------------------------------------------------
+ */
+
+/* Of those that begin at the same time one has its way, and the others are told so. */
+static void *make_the_same(void *data) {
+  struct storm *storm = data;
+  int number = atomic_fetch_add(&storm->number, 1);
+  weir_error error = WEIR_ERROR_INIT;
+  for (int round = 0; round < ROUNDS; round++) {
+    weir_build_options options = WEIR_BUILD_OPTIONS_INIT;
+    options.batch = 1 + (unsigned)(number + round) % 7;
+    int rc = round % 5 == 4 ? weir_index_drop(storm->txn, &by_v, NULL, &error)
+                            : weir_index_create(storm->txn, &by_v, &options, &error);
+    if (rc && rc != WEIR_EXISTS && rc != WEIR_CANCELED) {
+      complain(storm, "the index", error.message);
+      break;
+    }
+  }
+  atomic_store(&storm->over, 1);
+  return NULL;
+}
+
+GRAPH_TEST(index_storm, of_several_that_make_one_index_one_is_left) {
+  void *(*const bodies[])(void *) = {write_rows, find_rows, make_the_same, make_the_same, make_the_same};
+  struct storm storm = {.txn = txn, .seed = weir_test_seed(), .lock = PTHREAD_MUTEX_INITIALIZER};
+  run_threads(&storm, bodies, 5);
+  int rc = weir_index_create(txn, &by_v, NULL, &err);
+  cr_assert(rc == WEIR_OK || rc == WEIR_EXISTS, "%s", err.message);
+  cr_assert(eq(i64, sql_number(txn, "SELECT count(*) FROM property_index WHERE ready"), 1));
+  cr_assert(eq(i64,
+               sql_number(txn, "SELECT count(*) FROM sqlite_schema WHERE type = 'table'"
+                               " AND name GLOB 'node_index_*'"),
+               1));
+  struct look look = {.value = 1};
+  OK(weir_read(txn, look_twice, &look, NULL, &err));
+  cr_assert(eq(int, look.found, look.scanned));
+}
+
 /* ---- Unique values ---------------------------------------------------------------------------------------
  */
 

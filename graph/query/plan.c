@@ -311,7 +311,6 @@ static const char *order_name(weir_field order) {
 
 struct telling {
   int64_t id;
-  const weir_find *find;
   weir_plan *out;
 };
 
@@ -368,7 +367,7 @@ int weir__plan_tell(const weir__plan *plan, weir_txn *txn, const weir_find *find
   out->access = plan->spec.access;
   out->sorted = plan->sorted;
   if (plan->spec.access == WEIR_BY_INDEX) {
-    struct telling telling = {plan->spec.index, find, out};
+    struct telling telling = {plan->spec.index, out};
     int rc = weir__store_index_of(txn, plan->spec.target, plan->spec.label, tell_path, &telling, err);
     if (rc < 0) {
       return rc;

@@ -89,10 +89,6 @@ void weir__draft_set(weir__draft *draft, const weir_cond *cond);
 void weir__draft_kind(weir__draft *draft, const char *props, weir_text path);
 void weir__draft_prop(weir__draft *draft, const char *props, weir_text path);
 
-/* As these, but with the path as text and not as a parameter, for the schema. */
-void weir__draft_kind_literal(weir__draft *draft, const char *props, weir_text path);
-void weir__draft_prop_literal(weir__draft *draft, const char *props, weir_text path);
-
 /* Adds SQL that selects these two, `kind` and `value`, in one row, with the path as text. It is the one for
  * triggers: with trusted_schema=off SQLite 3.40 refuses JSON functions there, but not this table of JSON
  * values, whose first row is the one that the path leads to. (storage_cond.c) */

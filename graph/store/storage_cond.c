@@ -66,33 +66,17 @@ static void add_json(weir__draft *draft, const char *function, const char *props
   weir__draft_sql(draft, ")");
 }
 
-static void add_kind(weir__draft *draft, const char *props, weir_text path, path_adder add) {
+void weir__draft_kind(weir__draft *draft, const char *props, weir_text path) {
   weir__draft_sql(draft, "CASE ");
-  add_json(draft, "json_type", props, path, add);
+  add_json(draft, "json_type", props, path, add_path);
   weir__draft_sql(draft, " WHEN 'text' THEN 3 WHEN 'integer' THEN 2 WHEN 'real' THEN 2 WHEN 'true' THEN 1"
                          " WHEN 'false' THEN 1 WHEN 'array' THEN 4 WHEN 'object' THEN 4 ELSE 0 END");
 }
 
-static void add_prop(weir__draft *draft, const char *props, weir_text path, path_adder add) {
-  weir__draft_sql(draft, "ifnull(");
-  add_json(draft, "json_extract", props, path, add);
-  weir__draft_sql(draft, ", 0)");
-}
-
-void weir__draft_kind(weir__draft *draft, const char *props, weir_text path) {
-  add_kind(draft, props, path, add_path);
-}
-
 void weir__draft_prop(weir__draft *draft, const char *props, weir_text path) {
-  add_prop(draft, props, path, add_path);
-}
-
-void weir__draft_kind_literal(weir__draft *draft, const char *props, weir_text path) {
-  add_kind(draft, props, path, add_path_literal);
-}
-
-void weir__draft_prop_literal(weir__draft *draft, const char *props, weir_text path) {
-  add_prop(draft, props, path, add_path_literal);
+  weir__draft_sql(draft, "ifnull(");
+  add_json(draft, "json_extract", props, path, add_path);
+  weir__draft_sql(draft, ", 0)");
 }
 
 void weir__draft_entry(weir__draft *draft, const char *props, weir_text path) {

@@ -3,6 +3,11 @@
  */
 #include "storage_find.h"
 
+#include <stdlib.h>
+
+#include "../internal.h"
+#include "storage_frontier.h"
+
 /* ---- Rows ------------------------------------------------------------------------------------------------
  */
 
@@ -84,34 +89,83 @@ static int visit_edge(const weir__find_sql *st, const weir__sql *from, weir__edg
 /* ---- Nodes by label, in the order of the scan ------------------------------------------------------------
  */
 
-/* The label's numbers are merged from its sets, as in a scan; each is looked up, and the conditions asked. */
+/*
+ * The label's numbers are merged from its sets, as in a scan, and handed to a statement, many at a time: it
+ * makes ready what the conditions compare with each time it is run, and a set may be large. So the batches
+ * grow; the first is small, since the visitor may soon have enough.
+ */
+#define BATCH_FIRST 32
+#define BATCH_MOST  65536
+
 struct merging {
   weir__find_sql *st;
   weir__sql row;
+  weir__frontier *frontier; /* the connection's: others use it between two steps */
   weir__node_found visit;
   void *data;
+  int64_t *ids;
+  size_t count;
+  size_t batch; /* as many as there is room for */
 };
 
-static int look_up(int64_t id, void *data, weir_error *err) {
-  struct merging *merging = data;
-  weir__sql_again(&merging->row);
-  weir__sql_int(&merging->row, id);
+static int step_batch(struct merging *merging, weir_error *err) {
+  *merging->frontier = (weir__frontier){.nodes = merging->ids, .node_count = merging->count};
   int rc = weir__sql_step(&merging->row, err);
-  return rc > 0 ? visit_node(merging->st, &merging->row, merging->visit, merging->data, err) : rc;
+  *merging->frontier = (weir__frontier){.nodes = NULL};
+  return rc;
+}
+
+static int look_up(struct merging *merging, weir_error *err) {
+  int rc;
+  weir__sql_again(&merging->row);
+  while ((rc = step_batch(merging, err)) > 0) {
+    rc = visit_node(merging->st, &merging->row, merging->visit, merging->data, err);
+    if (rc) {
+      return rc;
+    }
+  }
+  merging->count = 0;
+  int64_t *grown =
+      merging->batch < BATCH_MOST ? realloc(merging->ids, 2 * merging->batch * sizeof *grown) : NULL;
+  if (grown) { /* else batches stay as they are */
+    merging->ids = grown;
+    merging->batch *= 2;
+  }
+  return rc;
+}
+
+static int collect(int64_t id, void *data, weir_error *err) {
+  struct merging *merging = data;
+  merging->ids[merging->count++] = id;
+  return merging->count < merging->batch ? WEIR_OK : look_up(merging, err);
+}
+
+static int merge_batches(struct merging *merging, weir_error *err) {
+  const weir__plan_spec *spec = merging->st->spec;
+  size_t wants = spec->check_count ? 0 : spec->wants; /* with checks nobody knows how many numbers it takes */
+  merging->batch = wants && wants < BATCH_FIRST ? wants : BATCH_FIRST;
+  merging->ids = malloc(merging->batch * sizeof *merging->ids);
+  if (!merging->ids) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for a find");
+  }
+  int rc = weir__store_node_merge(merging->st->txn, spec->label, spec->after ? &spec->after->id[0] : NULL,
+                                  spec->descending, wants, collect, merging, err);
+  if (rc == WEIR_OK && merging->count > 0) {
+    rc = look_up(merging, err);
+  }
+  free(merging->ids);
+  return rc;
 }
 
 static int merge_nodes(weir__find_sql *st, weir__node_found visit, void *data, weir_error *err) {
-  const weir__plan_spec *spec = st->spec;
-  struct merging merging = {.st = st, .visit = visit, .data = data};
+  weir__local *local = weir_txn_local(st->txn);
+  struct merging merging = {.st = st, .frontier = local->frontier, .visit = visit, .data = data};
   int rc = weir__find_write_lookup(st, err);
   if (rc == WEIR_OK) {
     rc = weir__draft_begin(&st->draft, &merging.row, st->txn, err);
   }
   if (rc == WEIR_OK) {
-    /* With checks nobody knows how many numbers it takes. */
-    rc =
-        weir__store_node_merge(st->txn, spec->label, spec->after ? &spec->after->id[0] : NULL,
-                               spec->descending, spec->check_count ? 0 : spec->wants, look_up, &merging, err);
+    rc = merge_batches(&merging, err);
     weir__sql_end(&merging.row);
   }
   return rc;

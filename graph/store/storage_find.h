@@ -28,7 +28,8 @@ typedef struct weir__find_sql {
 /* Writes the whole find. */
 int weir__find_write(weir__find_sql *st, weir_error *err);
 
-/* Writes a statement for one node, by its number ?1: its columns, if the conditions are true for it. */
+/* Writes a statement for the nodes in weir_frontier (storage_frontier.h), in their order: the columns of
+ * those for which the conditions are true. */
 int weir__find_write_lookup(weir__find_sql *st, weir_error *err);
 
 #endif

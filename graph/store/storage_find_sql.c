@@ -391,7 +391,6 @@ int weir__find_write(weir__find_sql *st, weir_error *err) {
 
 int weir__find_write_lookup(weir__find_sql *st, weir_error *err) {
   add_columns(st);
-  sql(st, " FROM node n WHERE n.id = ");
-  weir__draft_first(&st->draft);
+  sql(st, " FROM weir_frontier f CROSS JOIN node n NOT INDEXED ON n.id = f.id WHERE 1");
   return add_checks(st, err);
 }

@@ -1,7 +1,8 @@
 /*
- * Numbers in and out of a statement without a call for each, for storage_walk.c. In SQL they are
+ * Numbers in and out of a statement without a call for each, for storage_walk.c and storage_find.c. In SQL
+ * they are
  *
- *   weir_frontier(id)   a table: the nodes to step from
+ *   weir_frontier(id)   a table: the nodes to step from, or to look at
  *   weir_take(id)       a function: takes a number; true once there is no room for more
  *
  * Both are about the struct in the connection, which is filled for the time of one sqlite3_step, and empty
@@ -16,7 +17,7 @@
 struct sqlite3;
 
 typedef struct weir__frontier {
-  const int64_t *nodes; /* to step from */
+  const int64_t *nodes; /* of the table */
   size_t node_count;
   size_t at;      /* the one of them that is being stepped from */
   int64_t *ids;   /* taken */

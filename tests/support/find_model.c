@@ -189,9 +189,19 @@ static int test(const weir_cond *cond, const struct value *value, const weir_val
     return order >= 0;
   case WEIR_PREFIX:
     return strncmp(value->text, with.text, strlen(with.text)) == 0;
-  default: /* WEIR_EQ, WEIR_ONE_OF */
+  default: /* WEIR_EQ, WEIR_CONTAINS, WEIR_ONE_OF */
     return order == 0;
   }
+}
+
+static int contains(const weir_cond *cond, const json_t *array) {
+  for (size_t i = 0; i < json_array_size(array); i++) { /* 0 of what is none */
+    struct value value = value_of_json(json_array_get(array, i));
+    if (test(cond, &value, &cond->value)) {
+      return 1;
+    }
+  }
+  return 0;
 }
 
 static int is_true(const weir_cond *cond, const model_row *row) {
@@ -219,6 +229,8 @@ static int is_true(const weir_cond *cond, const model_row *row) {
       }
     }
     return 0;
+  case WEIR_CONTAINS:
+    return contains(cond, member(row, cond->path.ptr));
   case WEIR_PRESENT:
     return value_of_field(row, cond->field, cond->path.ptr).kind != 0;
   default:
@@ -391,8 +403,8 @@ static void fill_cond(model_cond *memory, weir_cond *cond, weir_test_rng *rng, w
     }
     return;
   }
-  cond->op = (weir_op)(WEIR_EQ + weir_test_below(rng, 10));
-  cond->field = weir_test_below(rng, 4) || cond->op == WEIR_PRESENT
+  cond->op = (weir_op)(WEIR_EQ + weir_test_below(rng, WEIR_HAS_LABEL));
+  cond->field = weir_test_below(rng, 4) || cond->op == WEIR_PRESENT || cond->op == WEIR_CONTAINS
                     ? WEIR_FIELD_PROP
                     : fields[target == WEIR_EDGES][weir_test_below(rng, 4)];
   cond->path = weir_str(model_paths[weir_test_below(rng, MODEL_PATHS)]);

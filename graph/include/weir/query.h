@@ -205,8 +205,8 @@ typedef struct weir_build_options {
   size_t size;                                                   /* sizeof(weir_build_options) */
   unsigned batch;                                                /* rows in one write; default 2000 */
   int (*on_progress)(const weir_progress *progress, void *data); /* or NULL. At the beginning, after each
-                     batch and at the end, with no lock held, so it may use the store; nonzero gives the index
-                     up: WEIR_CANCELED */
+                     batch and at the end, with no lock held but that of a write transaction that the call is
+                     in, so it may use the store; nonzero gives the index up: WEIR_CANCELED */
   void *data;                                                    /* handed to it */
 } weir_build_options;
 
