@@ -183,3 +183,19 @@ GRAPH_TEST(querying, making_an_index_hides_no_other_one) {
   put(txn, "bob", "person", "{\"mail\":\"a@example.org\"}");
   FAILS(make_index(txn, &err), WEIR_EXISTS, "a@example.org");
 }
+
+GRAPH_TEST(querying, an_array_contains_what_is_equal_to_an_element) {
+  weir_cond where = WEIR_PROP("tags", WEIR_CONTAINS, weir_string("x"));
+  weir_find find = WEIR_FIND_INIT;
+  find.where = &where;
+  put(txn, "a", "n", "{\"tags\":[\"y\",\"x\"]}");
+  put(txn, "b", "n", "{\"tags\":\"x\"}");
+  put(txn, "c", "n", "{\"tags\":[\"xy\",[\"x\"]]}");
+  put(txn, "d", "n", "{\"tags\":{\"x\":\"x\"}}");
+  put(txn, "e", "n", "{}");
+  OK(weir_node_find(txn, &find, print_key, NULL, &err));
+  SAME_STRING(printed(), "a\n");
+  find.where = &WEIR_EXCEPT(where);
+  OK(weir_node_find(txn, &find, print_key, NULL, &err));
+  SAME_STRING(printed(), "b\nc\nd\ne\n");
+}

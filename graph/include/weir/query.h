@@ -162,15 +162,20 @@ typedef struct weir_cond {
 /* True for rows with the label. */
 #define WEIR_LABELED(label_) ((weir_cond){.op = WEIR_HAS_LABEL, .value = weir_string(label_)})
 
-/* All of the conditions; at least one; not this one. They live as long as the block that they stand in. */
+/* All of the conditions. What it points to lives as long as the block that it stands in; so of WEIR_PROP_IN,
+ * WEIR_TEST_IN, WEIR_ANY and WEIR_EXCEPT. docs/querying.md shows conditions that a function returns. */
 #define WEIR_ALL(...)                                                                                        \
   ((weir_cond){.op = WEIR_AND,                                                                               \
                .parts = (const weir_cond[]){__VA_ARGS__},                                                    \
                .count = sizeof((weir_cond[]){__VA_ARGS__}) / sizeof(weir_cond)})
+
+/* At least one of the conditions. */
 #define WEIR_ANY(...)                                                                                        \
   ((weir_cond){.op = WEIR_OR,                                                                                \
                .parts = (const weir_cond[]){__VA_ARGS__},                                                    \
                .count = sizeof((weir_cond[]){__VA_ARGS__}) / sizeof(weir_cond)})
+
+/* Not the condition. */
 #define WEIR_EXCEPT(cond_) ((weir_cond){.op = WEIR_NOT, .parts = (const weir_cond[]){(cond_)}, .count = 1})
 #endif
 
