@@ -163,7 +163,7 @@ typedef struct weir_cond {
 #define WEIR_LABELED(label_) ((weir_cond){.op = WEIR_HAS_LABEL, .value = weir_string(label_)})
 
 /* All of the conditions. What it points to lives as long as the block that it stands in; so of WEIR_PROP_IN,
- * WEIR_TEST_IN, WEIR_ANY and WEIR_EXCEPT. docs/querying.md shows conditions that a function returns. */
+ * WEIR_TEST_IN, WEIR_ANY and WEIR_EXCEPT. docs/querying.md shows how a function makes one for its caller. */
 #define WEIR_ALL(...)                                                                                        \
   ((weir_cond){.op = WEIR_AND,                                                                               \
                .parts = (const weir_cond[]){__VA_ARGS__},                                                    \
