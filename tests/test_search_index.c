@@ -169,7 +169,7 @@ static int cut_off(weir_txn *txn, void *data, weir_error *error) {
                        error);
 }
 
-Test(search_index, is_there_after_reopening_and_so_is_an_unfinished_one, .timeout = 60) {
+Test(search_index_reopened, is_there_after_reopening_and_so_is_an_unfinished_one, .timeout = 60) {
   char path[512];
   weir_graph *graph = NULL;
   weir_test_path(path, sizeof path, "reopened.db");

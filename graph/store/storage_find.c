@@ -105,12 +105,15 @@ struct merging {
   void *data;
   int64_t *ids;
   size_t count;
+  size_t at;    /* how far the statement is */
   size_t batch; /* as many as there is room for */
 };
 
 static int step_batch(struct merging *merging, weir_error *err) {
-  *merging->frontier = (weir__frontier){.nodes = merging->ids, .node_count = merging->count};
+  *merging->frontier =
+      (weir__frontier){.nodes = merging->ids, .node_count = merging->count, .at = merging->at};
   int rc = weir__sql_step(&merging->row, err);
+  merging->at = merging->frontier->at;
   *merging->frontier = (weir__frontier){.nodes = NULL};
   return rc;
 }
