@@ -76,12 +76,16 @@ static int reserve_levels(struct weir__trail *trail, size_t count, weir_error *e
   }
   size_t room = 2 * count;
   struct level *levels = realloc(trail->levels, room * sizeof *levels);
-  trail->levels = levels ? levels : trail->levels;
-  weir_hop *hops = levels ? realloc(trail->hops, room * sizeof *hops) : NULL;
-  if (!hops) {
+  if (levels) {
+    trail->levels = levels;
+  }
+  weir_hop *hops = realloc(trail->hops, room * sizeof *hops);
+  if (hops) {
+    trail->hops = hops;
+  }
+  if (!levels || !hops) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for a way of %zu steps", count);
   }
-  trail->hops = hops;
   for (size_t i = trail->room; i < room; i++) {
     trail->levels[i] = (struct level){.filled = 0};
   }
