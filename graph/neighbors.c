@@ -8,15 +8,6 @@
 #include "node.h"
 #include "scan.h"
 
-static int not_found(weir_text key, weir_error *err) {
-  return weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(key));
-}
-
-static int find_node(weir_txn *txn, weir_text key, int64_t *id, weir_error *err) {
-  int rc = weir__store_node_ids(txn, &key, 1, id, err);
-  return rc == WEIR_OK && *id == 0 ? not_found(key, err) : rc;
-}
-
 static int check_direction(weir_direction direction, weir_error *err) {
   if (direction != WEIR_OUT && direction != WEIR_IN && direction != WEIR_BOTH) {
     return weir_fail(err, WEIR_INVALID, "direction %d: give WEIR_OUT, WEIR_IN or WEIR_BOTH", (int)direction);
@@ -93,7 +84,7 @@ static int walk_phase(struct walk *walk, int64_t label, weir_direction phase, we
   int found;
   walk->phase = phase;
   int rc = weir__store_expand(walk->txn, &expansion, visit_hop, walk, &found, err);
-  return rc == WEIR_OK && !found ? not_found(walk->key, err) : rc;
+  return rc == WEIR_OK && !found ? weir__node_missing(walk->key, err) : rc;
 }
 
 /* Is there anything left to visit in that direction? */
@@ -114,7 +105,7 @@ static int visit_neighbors(weir_txn *txn, void *data, weir_error *err) {
   int out = !none && !walk->page.cursor.done && has_phase(walk, WEIR_OUT);
   int in = !none && !walk->page.cursor.done && has_phase(walk, WEIR_IN);
   if (!out && !in) {
-    return find_node(txn, walk->key, &node, err);
+    return weir__node_number(txn, walk->key, &node, err);
   }
   rc = out ? walk_phase(walk, label, WEIR_OUT, err) : WEIR_OK;
   return rc || !in ? rc : walk_phase(walk, label, WEIR_IN, err);
@@ -158,7 +149,7 @@ static int count_neighbors(weir_txn *txn, void *data, weir_error *err) {
   int64_t out = 0;
   int64_t in = 0;
   degree->count = 0;
-  int rc = find_node(txn, degree->key, &node, err);
+  int rc = weir__node_number(txn, degree->key, &node, err);
   if (rc == WEIR_OK) {
     rc = weir__label_filter(txn, degree->label, &label, &none, err);
   }

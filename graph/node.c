@@ -230,7 +230,7 @@ static int merge_node(weir_txn *txn, void *data, weir_error *err) {
     return rc;
   }
   if (merge->row.id == 0) {
-    return weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(merge->key));
+    return weir__node_missing(merge->key, err);
   }
   if (merge->outcome) {
     *merge->outcome = merge->props ? WEIR_UPDATED : WEIR_UNCHANGED;

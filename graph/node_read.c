@@ -75,6 +75,15 @@ static int read_row(const weir__node_row *row, size_t index, void *data, weir_er
   return copy_row(read->txn, row, &read->out[index], read->arena, err);
 }
 
+int weir__node_missing(weir_text key, weir_error *err) {
+  return weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(key));
+}
+
+int weir__node_number(weir_txn *txn, weir_text key, int64_t *id, weir_error *err) {
+  int rc = weir__store_node_ids(txn, &key, 1, id, err);
+  return rc == WEIR_OK && *id == 0 ? weir__node_missing(key, err) : rc;
+}
+
 static int read_one_row(const weir__node_row *row, size_t index, void *data, weir_error *err) {
   struct node_read *read = data;
   weir__arena_reset(read->arena); /* only now: the key may lie in it */
@@ -86,7 +95,7 @@ static int get_node(weir_txn *txn, void *data, weir_error *err) {
   read->txn = txn;
   int rc = weir__store_node_find(txn, read->keys, 1, read_one_row, read, err);
   if (rc == WEIR_OK && read->found == 0) {
-    rc = weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(*read->keys));
+    rc = weir__node_missing(*read->keys, err);
   }
   return rc;
 }

@@ -9,6 +9,8 @@
 
 #include <stdlib.h>
 
+#include "../node.h"
+
 void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_error *err) {
   if (count < *room) {
     return items;

@@ -100,11 +100,3 @@ uint64_t weir__deadline(unsigned time_ms) {
 int weir__deadline_passed(uint64_t deadline) {
   return deadline && now_ns() >= deadline;
 }
-
-int weir__node_number(weir_txn *txn, weir_text key, int64_t *id, weir_error *err) {
-  int rc = weir__store_node_ids(txn, &key, 1, id, err);
-  if (rc == WEIR_OK && *id == 0) {
-    rc = weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(key));
-  }
-  return rc;
-}

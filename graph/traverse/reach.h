@@ -31,7 +31,4 @@ uint64_t weir__deadline(unsigned time_ms);
 /* 1 if it has come. */
 int weir__deadline_passed(uint64_t deadline);
 
-/* *id becomes the number of the node with the key. Errors: WEIR_NOT_FOUND, which names the key. */
-int weir__node_number(weir_txn *txn, weir_text key, int64_t *id, weir_error *err);
-
 #endif

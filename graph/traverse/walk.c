@@ -135,7 +135,7 @@ static int find_numbers(weir_walk *walk, weir_txn *txn, int64_t *ids, weir_error
     uint32_t index;
     int inserted = 0;
     if (ids[i] == 0) {
-      rc = weir_fail(err, WEIR_NOT_FOUND, "no node has key \"%.*s\"", WEIR__SHOW(walk->keys[i]));
+      rc = weir__node_missing(walk->keys[i], err);
     } else {
       rc = weir__idmap_put(&seen, ids[i], &index, &inserted, err);
       ids[count] = ids[i];
