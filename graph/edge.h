@@ -1,4 +1,4 @@
-/* What edge.c and edge_read.c share. */
+/* What others use of edges. */
 #ifndef WEIR_GRAPH_EDGE_H
 #define WEIR_GRAPH_EDGE_H
 
@@ -13,5 +13,8 @@ int weir__edge_resolve(weir_txn *txn, const weir_edge *edge, weir__edge_id *id, 
 
 /* WEIR_NOT_FOUND, with the identity in the message. */
 int weir__edge_missing(const weir_edge *edge, weir_error *err);
+
+/* Points *out to the row, which has its keys, and to the name of its label. */
+int weir__edge_view(weir_txn *txn, const weir__edge_row *row, weir_edge *out, weir_error *err);
 
 #endif

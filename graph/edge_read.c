@@ -95,6 +95,18 @@ int weir_edge_count(weir_txn *txn, weir_text label, int64_t *out, weir_error *er
   return rc;
 }
 
+int weir__edge_view(weir_txn *txn, const weir__edge_row *row, weir_edge *out, weir_error *err) {
+  *out = (weir_edge){
+      .src = row->src_key,
+      .dst = row->dst_key,
+      .rank = row->id.rank,
+      .weight = row->weight,
+      .props = row->props,
+      .rev = row->rev,
+  };
+  return weir__label_name(txn, row->id.label, &out->label, err);
+}
+
 /* place[] of the cursor is the identity of the last edge: src, label, dst, rank. */
 struct edge_scan {
   weir_txn *txn;
@@ -109,15 +121,8 @@ static int scan_row(const weir__edge_row *row, void *data, weir_error *err) {
   if (weir__page_full(&scan->page)) {
     return WEIR_STOP;
   }
-  weir_edge edge = {
-      .src = row->src_key,
-      .dst = row->dst_key,
-      .rank = row->id.rank,
-      .weight = row->weight,
-      .props = row->props,
-      .rev = row->rev,
-  };
-  int rc = weir__label_name(scan->txn, row->id.label, &edge.label, err);
+  weir_edge edge;
+  int rc = weir__edge_view(scan->txn, row, &edge, err);
   if (rc) {
     return rc;
   }

@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "labels.h"
 #include "store/storage_frontier.h"
@@ -225,6 +226,25 @@ int weir__options_copy(void *known, size_t known_size, const void *given, const 
   memcpy(known, given, size < known_size ? size : known_size);
   memcpy(known, &known_size, sizeof known_size);
   return WEIR_OK;
+}
+
+int weir__direction_check(weir_direction direction, weir_error *err) {
+  if (direction != WEIR_OUT && direction != WEIR_IN && direction != WEIR_BOTH) {
+    return weir_fail(err, WEIR_INVALID, "direction %d: give WEIR_OUT, WEIR_IN or WEIR_BOTH", (int)direction);
+  }
+  return WEIR_OK;
+}
+
+uint64_t weir__clock_ns(void) {
+  struct timespec now;
+  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
+  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+}
+
+int weir__compare_ids(const void *a, const void *b) {
+  const int64_t *x = a;
+  const int64_t *y = b;
+  return (*x > *y) - (*x < *y);
 }
 
 int weir__fail_at(weir_error *err, int rc, const char *what, size_t index) {

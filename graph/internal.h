@@ -68,6 +68,15 @@ static inline int weir__check_set(const void *pointer, const char *what, weir_er
   return pointer ? WEIR_OK : weir_fail(err, WEIR_INVALID, "%s is NULL", what);
 }
 
+/* WEIR_INVALID unless it is WEIR_OUT, WEIR_IN or WEIR_BOTH. */
+int weir__direction_check(weir_direction direction, weir_error *err);
+
+/* Nanoseconds on a clock that only goes forward. */
+uint64_t weir__clock_ns(void);
+
+/* For qsort() of int64_t: ascending. */
+int weir__compare_ids(const void *a, const void *b);
+
 /* Puts "<what> <index>: " before the message, and returns rc. */
 int weir__fail_at(weir_error *err, int rc, const char *what, size_t index);
 

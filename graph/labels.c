@@ -133,12 +133,6 @@ static label_set *set_by_ids(const struct weir__labels *labels, const int64_t *i
   return entry;
 }
 
-static int compare_ids(const void *a, const void *b) {
-  const int64_t *x = a;
-  const int64_t *y = b;
-  return (*x > *y) - (*x < *y);
-}
-
 static int compare_names(const void *a, const void *b) {
   const weir_text *x = a;
   const weir_text *y = b;
@@ -162,7 +156,7 @@ static label_set *cache_set(struct weir__labels *labels, int64_t id, const int64
     names[i] = (weir_text){member->name, member->len};
     entry->set.bytes += member->len + 1;
   }
-  qsort(entry->ids, count, sizeof *entry->ids, compare_ids);
+  qsort(entry->ids, count, sizeof *entry->ids, weir__compare_ids);
   qsort(names, count, sizeof *names, compare_names);
   HASH_ADD(by_id, labels->sets_by_id, set.id, sizeof entry->set.id, entry);
   if (!entry->by_id.tbl) {

@@ -8,13 +8,6 @@
 #include "node.h"
 #include "scan.h"
 
-static int check_direction(weir_direction direction, weir_error *err) {
-  if (direction != WEIR_OUT && direction != WEIR_IN && direction != WEIR_BOTH) {
-    return weir_fail(err, WEIR_INVALID, "direction %d: give WEIR_OUT, WEIR_IN or WEIR_BOTH", (int)direction);
-  }
-  return WEIR_OK;
-}
-
 /* ---- Visiting ------------------------------------------------------------------------------------------ */
 
 struct walk {
@@ -116,7 +109,7 @@ int weir_neighbors(weir_txn *txn, weir_text key, weir_direction direction, unsig
   struct walk walk = {.key = key, .direction = direction, .flags = flags, .visit = visit, .data = data};
   int rc = weir__key_check(key, "key", err);
   if (rc == WEIR_OK) {
-    rc = check_direction(direction, err);
+    rc = weir__direction_check(direction, err);
   }
   if (rc == WEIR_OK && (flags & ~(unsigned)(WEIR_WITH_NODES | WEIR_WITH_EDGES)) != 0) {
     rc = weir_fail(err, WEIR_INVALID, "flags 0x%x: give WEIR_WITH_NODES, WEIR_WITH_EDGES or both", flags);
@@ -174,7 +167,7 @@ int weir_degree(weir_txn *txn, weir_text key, weir_direction direction, weir_tex
     rc = weir__key_check(key, "key", err);
   }
   if (rc == WEIR_OK) {
-    rc = check_direction(direction, err);
+    rc = weir__direction_check(direction, err);
   }
   if (rc == WEIR_OK) {
     rc = weir__text_check(label, "label", 0, WEIR_LABEL_MAX, err);

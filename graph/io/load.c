@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define PROGRESS_NS   100000000u /* a tenth of a second */
 #define PROGRESS_ROWS 64u        /* the clock is looked at once in so many rows; a power of two */
@@ -70,12 +69,6 @@ int weir__load_put(weir__load *load, uint64_t line, int rc, weir_outcome outcome
 
 /* ---- Progress --------------------------------------------------------------------------------- */
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int tell_progress(weir__load *load) {
   const weir_load_progress progress = {.rows = load->report.rows,
                                        .bytes = weir__source_offset(&load->source),
@@ -90,7 +83,7 @@ int weir__load_row(weir__load *load) {
   load->report.rows++;
   if (load->report.rows % PROGRESS_ROWS != 0 || !load->options.on_progress)
     return WEIR_OK;
-  uint64_t now = now_ns();
+  uint64_t now = weir__clock_ns();
   if (now < load->next_progress_ns)
     return WEIR_OK;
   load->next_progress_ns = now + PROGRESS_NS;
@@ -132,7 +125,7 @@ static int run(weir_txn *txn, void *data, weir_error *err) {
   load->txn = txn;
   load->err = err;
   load->report = (weir_load_report){0};
-  load->next_progress_ns = now_ns() + PROGRESS_NS;
+  load->next_progress_ns = weir__clock_ns() + PROGRESS_NS;
   int rc = open_source(load);
   if (rc == WEIR_OK)
     rc = tell_progress(load);

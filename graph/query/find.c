@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "../edge.h"
-#include "../labels.h"
 #include "../node.h"
 #include "../scan.h"
 #include "cond.h"
@@ -231,15 +230,8 @@ static int found_edge(const weir__edge_row *row, const weir__position *at, void 
   if (weir__page_full(&finding->page)) {
     return WEIR_STOP;
   }
-  weir_edge edge = {
-      .src = row->src_key,
-      .dst = row->dst_key,
-      .rank = row->id.rank,
-      .weight = row->weight,
-      .props = row->props,
-      .rev = row->rev,
-  };
-  int rc = weir__label_name(finding->txn, row->id.label, &edge.label, err);
+  weir_edge edge;
+  int rc = weir__edge_view(finding->txn, row, &edge, err);
   if (rc) {
     return rc;
   }

@@ -5,7 +5,7 @@
  */
 #include "storage.h"
 
-#include "sql.h"
+#include "rows.h"
 #include "storage_query.h"
 
 static void bind_id(weir__sql *sql, const weir__edge_id *id) {
@@ -61,7 +61,7 @@ int weir__store_edge_last_rank(weir_txn *txn, const weir__edge_id *id, int64_t *
 }
 
 #define SCAN(and_label)                                                                                      \
-  WEIR_TEXT("SELECT e.src, e.label, e.dst, e.rank, e.weight, e.props, e.rev, s.key, d.key"                   \
+  WEIR_TEXT("SELECT " WEIR__EDGE_COLUMNS                                                                     \
             " FROM edge e CROSS JOIN node s ON s.id = e.src CROSS JOIN node d ON d.id = e.dst"               \
             " WHERE (e.src, e.label, e.dst, e.rank) > (?1, ?2, ?3, ?4)" and_label                            \
             " ORDER BY e.src, e.label, e.dst, e.rank")
@@ -81,18 +81,9 @@ int weir__store_edge_scan(weir_txn *txn, int64_t label, const weir__edge_id *aft
     weir__sql_int(&sql, label);
   }
   while ((rc = weir__sql_step(&sql, err)) > 0) {
-    weir__edge_row row = {
-        .id = {weir__sql_get_int(&sql, 0), weir__sql_get_int(&sql, 1), weir__sql_get_int(&sql, 2),
-               weir__sql_get_int(&sql, 3)},
-        .weight = sqlite3_column_double(sql.stmt, 4),
-        .props = weir__sql_get_text(&sql, 5),
-        .rev = weir__sql_get_int(&sql, 6),
-        .src_key = weir__sql_get_text(&sql, 7),
-        .dst_key = weir__sql_get_text(&sql, 8),
-    };
-    rc = row.props.ptr && row.src_key.ptr && row.dst_key.ptr
-             ? visit(&row, data, err)
-             : weir_fail(err, WEIR_NOMEM, "out of memory for an edge");
+    weir__edge_row row;
+    rc = weir__edge_row_read(&sql, &row, err);
+    rc = rc ? rc : visit(&row, data, err);
     if (rc) {
       break;
     }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "../internal.h"
+#include "rows.h"
 #include "storage_frontier.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------------------
@@ -45,44 +46,32 @@ static int position_of(const weir__find_sql *st, const weir__sql *row, int64_t r
 
 static int visit_node(const weir__find_sql *st, const weir__sql *from, weir__node_found visit, void *data,
                       weir_error *err) {
-  weir__node_row row = {
-      .id = weir__sql_get_int(from, 0),
-      .key = weir__sql_get_text(from, 1),
-      .label_set = weir__sql_get_int(from, 2),
-      .props = weir__sql_get_text(from, 3),
-      .rev = weir__sql_get_int(from, 4),
-  };
-  if (!row.key.ptr || !row.props.ptr) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for a node");
+  weir__node_row row;
+  int rc = weir__node_row_read(from, &row, err);
+  if (rc) {
+    return rc;
   }
   weir__position at = {.id = {row.id}};
   if (st->spec->order == WEIR_FIELD_KEY) {
     at.value.type = WEIR_TYPE_TEXT;
     at.value.text = row.key;
   }
-  int rc = position_of(st, from, row.rev, &at, err);
+  rc = position_of(st, from, row.rev, &at, err);
   return rc ? rc : visit(&row, &at, data, err);
 }
 
 static int visit_edge(const weir__find_sql *st, const weir__sql *from, weir__edge_found visit, void *data,
                       weir_error *err) {
-  weir__edge_row row = {
-      .id = {weir__sql_get_int(from, 0), weir__sql_get_int(from, 1), weir__sql_get_int(from, 2),
-             weir__sql_get_int(from, 3)},
-      .weight = sqlite3_column_double(from->stmt, 4),
-      .props = weir__sql_get_text(from, 5),
-      .rev = weir__sql_get_int(from, 6),
-      .src_key = weir__sql_get_text(from, 7),
-      .dst_key = weir__sql_get_text(from, 8),
-  };
-  if (!row.props.ptr || !row.src_key.ptr || !row.dst_key.ptr) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for an edge");
+  weir__edge_row row;
+  int rc = weir__edge_row_read(from, &row, err);
+  if (rc) {
+    return rc;
   }
   weir__position at = {.id = {row.id.src, row.id.label, row.id.dst, row.id.rank}};
   if (st->spec->order == WEIR_FIELD_WEIGHT) {
     at.value = weir_real(row.weight);
   }
-  int rc = position_of(st, from, row.rev, &at, err);
+  rc = position_of(st, from, row.rev, &at, err);
   return rc ? rc : visit(&row, &at, data, err);
 }
 

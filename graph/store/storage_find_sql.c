@@ -11,6 +11,8 @@
  */
 #include "storage_find.h"
 
+#include "rows.h"
+
 enum { PLACE_KIND = -2, PLACE_VALUE = -1 };
 
 static inline void sql(weir__find_sql *st, const char *text) {
@@ -336,9 +338,8 @@ static void add_order(weir__find_sql *st) {
 static void add_columns(weir__find_sql *st) {
   const weir__plan_spec *spec = st->spec;
   int nodes = spec->target == WEIR_NODES;
-  sql(st, nodes ? "SELECT n.id, n.key, n.label_set, n.props, n.rev"
-                : "SELECT e.src, e.label, e.dst, e.rank, e.weight, e.props, e.rev, s.key, d.key");
-  st->first_extra = nodes ? 5 : 9;
+  sql(st, nodes ? "SELECT " WEIR__NODE_COLUMNS : "SELECT " WEIR__EDGE_COLUMNS);
+  st->first_extra = nodes ? WEIR__NODE_WIDTH : WEIR__EDGE_WIDTH;
   if (spec->order != WEIR_FIELD_PROP) {
     return;
   }

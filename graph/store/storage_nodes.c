@@ -9,27 +9,17 @@
 
 #include <stdlib.h>
 
-#include "sql.h"
+#include "rows.h"
 #include "storage_query.h"
 
 /* Numbers read ahead from the index for each set. */
 #define AHEAD 32
 
-#define COLUMNS "id, key, label_set, props, rev"
-
 static int visit_row(const weir__sql *sql, size_t index, weir__node_visit visit, void *data,
                      weir_error *err) {
-  weir__node_row row = {
-      .id = weir__sql_get_int(sql, 0),
-      .key = weir__sql_get_text(sql, 1),
-      .label_set = weir__sql_get_int(sql, 2),
-      .props = weir__sql_get_text(sql, 3),
-      .rev = weir__sql_get_int(sql, 4),
-  };
-  if (!row.key.ptr || !row.props.ptr) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for a node");
-  }
-  return visit(&row, index, data, err);
+  weir__node_row row;
+  int rc = weir__node_row_read(sql, &row, err);
+  return rc ? rc : visit(&row, index, data, err);
 }
 
 /* ---- By key and by number ---------------------------------------------------------------------------- */
@@ -59,7 +49,7 @@ int weir__store_node_ids(weir_txn *txn, const weir_text *keys, size_t count, int
 
 int weir__store_node_find(weir_txn *txn, const weir_text *keys, size_t count, weir__node_visit visit,
                           void *data, weir_error *err) {
-  static const weir_text text = WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE key = ?1");
+  static const weir_text text = WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.key = ?1");
   weir__sql sql;
   int rc = weir__sql_begin(&sql, txn, text, err);
   if (rc) {
@@ -81,7 +71,7 @@ int weir__store_node_find(weir_txn *txn, const weir_text *keys, size_t count, we
 
 int weir__store_node_get(weir_txn *txn, const int64_t *ids, size_t count, weir__node_visit visit, void *data,
                          weir_error *err) {
-  static const weir_text text = WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE id = ?1");
+  static const weir_text text = WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.id = ?1");
   weir__sql sql;
   int rc = weir__sql_begin(&sql, txn, text, err);
   if (rc) {
@@ -106,9 +96,10 @@ int weir__store_node_get(weir_txn *txn, const int64_t *ids, size_t count, weir__
 /* Visits the nodes of one set, or all (0). */
 static int scan_rows(weir_txn *txn, int64_t set, int64_t after, weir__node_visit visit, void *data,
                      weir_error *err) {
-  static const weir_text all = WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE id > ?1 ORDER BY id");
-  static const weir_text of_set =
-      WEIR_TEXT("SELECT " COLUMNS " FROM node WHERE id > ?1 AND label_set = ?2 ORDER BY id");
+  static const weir_text all =
+      WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.id > ?1 ORDER BY n.id");
+  static const weir_text of_set = WEIR_TEXT(
+      "SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.id > ?1 AND n.label_set = ?2 ORDER BY n.id");
   weir__sql sql;
   int rc = weir__sql_begin(&sql, txn, set ? of_set : all, err);
   if (rc) {

@@ -1,16 +1,14 @@
 /* What can be stepped along: labels, conditions and directions as statements. Deadlines. */
 #include "reach.h"
 
-#include <time.h>
-
 #include "../internal.h"
 #include "../labels.h"
 #include "../query/cond.h"
 
 int weir__reach_check(const weir_reach *reach, weir_error *err) {
-  if ((unsigned)reach->direction > WEIR_BOTH) {
-    return weir_fail(err, WEIR_INVALID, "direction %d: give WEIR_OUT, WEIR_IN or WEIR_BOTH",
-                     (int)reach->direction);
+  int rc = reach->direction ? weir__direction_check(reach->direction, err) : WEIR_OK;
+  if (rc) {
+    return rc;
   }
   if (reach->label_count > WEIR_LABELS_MAX) {
     return weir_fail(err, WEIR_INVALID, "%zu labels: give at most %d", reach->label_count, WEIR_LABELS_MAX);
@@ -18,7 +16,6 @@ int weir__reach_check(const weir_reach *reach, weir_error *err) {
   if (reach->label_count > 0 && !reach->labels) {
     return weir_fail(err, WEIR_INVALID, "labels is NULL with a label_count of %zu", reach->label_count);
   }
-  int rc = WEIR_OK;
   for (size_t i = 0; i < reach->label_count && rc == WEIR_OK; i++) {
     rc = weir__text_check(reach->labels[i], "label", 1, WEIR_LABEL_MAX, err);
   }
@@ -87,16 +84,10 @@ void weir__steps_close(weir__steps *steps) {
   *steps = (weir__steps){NULL, NULL, NULL};
 }
 
-static uint64_t now_ns(void) {
-  struct timespec now;
-  (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail with this clock */
-  return (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
-}
-
 uint64_t weir__deadline(unsigned time_ms) {
-  return time_ms ? now_ns() + time_ms * UINT64_C(1000000) : 0;
+  return time_ms ? weir__clock_ns() + time_ms * UINT64_C(1000000) : 0;
 }
 
 int weir__deadline_passed(uint64_t deadline) {
-  return deadline && now_ns() >= deadline;
+  return deadline && weir__clock_ns() >= deadline;
 }

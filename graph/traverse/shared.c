@@ -20,12 +20,6 @@ struct near {
   int complete;
 };
 
-static int compare_ids(const void *a, const void *b) {
-  const int64_t *x = a;
-  const int64_t *y = b;
-  return *x < *y ? -1 : *x > *y;
-}
-
 /* Reads the far ends of the edges of the node that `hops` goes along: all, or until there are `limit`. */
 static int read_ids(struct near *near, weir__hops *hops, int64_t node, size_t limit, weir_error *err) {
   size_t count = CHUNK;
@@ -66,7 +60,7 @@ static int read_near(struct near *near, const weir__steps *steps, int64_t node, 
     return rc;
   }
   size_t kept = 0;
-  qsort(near->ids, near->count, sizeof *near->ids, compare_ids);
+  qsort(near->ids, near->count, sizeof *near->ids, weir__compare_ids);
   for (size_t i = 0; i < near->count; i++) {
     int64_t id = near->ids[i];
     if (id != node && (kept == 0 || near->ids[kept - 1] != id)) {

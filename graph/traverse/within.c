@@ -69,12 +69,6 @@ static int expand(struct within *within, weir__hops *hops, size_t level_count, w
   return rc;
 }
 
-static int compare_ids(const void *a, const void *b) {
-  const int64_t *x = a;
-  const int64_t *y = b;
-  return *x < *y ? -1 : *x > *y;
-}
-
 /* Copies the level that begins at met.ids[from], since met.ids moves while the level is expanded. A large one
  * in the order of the numbers, so that the pages of the table are met one after the other. */
 static int copy_level(struct within *within, uint32_t from, uint32_t to, weir_error *err) {
@@ -89,7 +83,7 @@ static int copy_level(struct within *within, uint32_t from, uint32_t to, weir_er
   }
   memcpy(within->level, within->met.ids + from, count * sizeof *within->level);
   if (count >= LARGE) {
-    qsort(within->level, count, sizeof *within->level, compare_ids);
+    qsort(within->level, count, sizeof *within->level, weir__compare_ids);
   }
   return WEIR_OK;
 }
