@@ -183,7 +183,7 @@ struct shortest {
   weir_arena arena;
 };
 
-static int run_search(weir__search *search, weir_error *err) {
+int weir__search_run(weir__search *search, int whole, weir_error *err) {
   const weir_path_options *options = &search->question->options;
   int rc = weir__search_reach(search, 0, WEIR__NO_NODE, search->from, 0, err);
   if (rc == WEIR_OK) {
@@ -192,8 +192,10 @@ static int run_search(weir__search *search, weir_error *err) {
   if (rc) {
     return rc < 0 ? rc : WEIR_OK;
   }
-  return options->cost == WEIR_COST_HOPS ? weir__search_breadth(search, options->max_depth, 0, err)
-                                         : weir__search_dijkstra(search, err);
+  if (options->cost == WEIR_COST_HOPS) {
+    return weir__search_breadth(search, options->max_depth, whole, err);
+  }
+  return whole ? weir__search_dijkstra_whole(search, err) : weir__search_dijkstra(search, err);
 }
 
 /* The search is over. */
@@ -221,7 +223,7 @@ static int find_shortest(weir_txn *txn, void *data, weir_error *err) {
   if (search.from == search.to) {
     shortest->path = (weir_path){.found = 1, .met = 1};
   } else {
-    rc = search.barred ? WEIR_OK : run_search(&search, err);
+    rc = search.barred ? WEIR_OK : weir__search_run(&search, 0, err);
     if (rc == WEIR_OK) {
       rc = tell_path(&search, shortest, err);
     }

@@ -108,6 +108,9 @@ void *weir__room(void *items, size_t *room, size_t count, size_t size, weir_erro
 /* ---- Searching (path.c, path_cost.c) --------------------------------------------------------------------
  */
 
+/* Looks for a path from `from` to `to` in the way that suits its costs. whole: as below. */
+int weir__search_run(weir__search *search, int whole, weir_error *err);
+
 /*
  * Looks for a path from what the search was started at: search->meet and best. They return with the search's
  * `ending` set if the budget is used up.

@@ -220,16 +220,7 @@ static int visit_path(struct listing *listing, weir_error *err) {
     return WEIR_STOP;
   }
   int rc = feel_pulse(listing, err);
-  if (rc) {
-    return rc;
-  }
-  weir__visit_begin(search->txn);
-  rc = listing->visit(&path, listing->data, &listing->page.error);
-  rc = weir__visit_end(search->txn, &listing->page, rc, err);
-  if (rc == WEIR_STOP) {
-    search->ending = WEIR_ENDED_STOP;
-  }
-  return rc;
+  return rc ? rc : weir__path_visit(search, &listing->page, &path, listing->visit, listing->data, err);
 }
 
 /* One step on in the listing. */
@@ -289,19 +280,6 @@ struct all {
   weir_ending ending;
 };
 
-static int search_all(weir__search *search, weir_error *err) {
-  const weir_path_options *options = &search->question->options;
-  int rc = weir__search_reach(search, 0, WEIR__NO_NODE, search->from, 0, err);
-  if (rc == WEIR_OK) {
-    rc = weir__search_reach(search, 1, WEIR__NO_NODE, search->to, 0, err);
-  }
-  if (rc) {
-    return rc < 0 ? rc : WEIR_OK;
-  }
-  return options->cost == WEIR_COST_HOPS ? weir__search_breadth(search, options->max_depth, 1, err)
-                                         : weir__search_dijkstra_whole(search, err);
-}
-
 static int find_all_met(weir__search *search, struct all *all, weir_error *err) {
   struct listing listing = {.search = search, .visit = all->visit, .data = all->data};
   int rc = WEIR_OK;
@@ -331,7 +309,7 @@ static int find_all(weir_txn *txn, void *data, weir_error *err) {
     return rc;
   }
   if (search.from != search.to && !search.barred) {
-    rc = search_all(&search, err);
+    rc = weir__search_run(&search, 1, err);
   }
   if (rc == WEIR_OK) {
     rc = find_all_met(&search, all, err);

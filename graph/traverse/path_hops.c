@@ -304,3 +304,13 @@ int weir__path_fill(weir__search *search, const weir__arc *arcs, size_t count, w
   out->hops = hops;
   return rc;
 }
+
+int weir__path_visit(weir__search *search, weir__page *page, const weir_path *path, weir_path_fn visit,
+                     void *data, weir_error *err) {
+  weir__visit_begin(search->txn);
+  int rc = weir__visit_end(search->txn, page, visit(path, data, &page->error), err);
+  if (rc == WEIR_STOP) {
+    search->ending = WEIR_ENDED_STOP;
+  }
+  return rc;
+}

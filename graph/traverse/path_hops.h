@@ -2,6 +2,7 @@
 #ifndef WEIR_GRAPH_PATH_HOPS_H
 #define WEIR_GRAPH_PATH_HOPS_H
 
+#include "../scan.h"
 #include "path.h"
 
 /* An edge as a path follows it. */
@@ -55,5 +56,9 @@ int weir__hop_fill(weir__search *search, const weir__arc *arc, weir_arena *arena
 /* *out becomes the path over these edges. */
 int weir__path_fill(weir__search *search, const weir__arc *arcs, size_t count, weir_arena *arena,
                     weir_path *out, weir_error *err);
+
+/* Hands the path to the user's visitor. WEIR_STOP also becomes the search's ending. */
+int weir__path_visit(weir__search *search, weir__page *page, const weir_path *path, weir_path_fn visit,
+                     void *data, weir_error *err);
 
 #endif

@@ -270,16 +270,7 @@ static int visit_path(struct ranking *ranking, const weir__arc *arcs, size_t cou
   weir_path path;
   weir__arena_reset(&ranking->arena);
   int rc = weir__path_fill(search, arcs, count, &ranking->arena, &path, err);
-  if (rc) {
-    return rc;
-  }
-  weir__visit_begin(search->txn);
-  rc = ranking->visit(&path, ranking->data, &ranking->page.error);
-  rc = weir__visit_end(search->txn, &ranking->page, rc, err);
-  if (rc == WEIR_STOP) {
-    search->ending = WEIR_ENDED_STOP;
-  }
-  return rc;
+  return rc ? rc : weir__path_visit(search, &ranking->page, &path, ranking->visit, ranking->data, err);
 }
 
 /* Visits the best of the candidates, which becomes the last of the visited. */
