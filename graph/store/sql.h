@@ -74,6 +74,17 @@ static inline int weir__sql_run(weir__sql *sql, weir_error *err) {
   return rc;
 }
 
+/* Runs a statement that has one parameter, a number, and returns no rows. */
+static inline int weir__sql_run_int(weir_txn *txn, weir_text text, int64_t value, weir_error *err) {
+  weir__sql sql;
+  int rc = weir__sql_begin(&sql, txn, text, err);
+  if (rc) {
+    return rc;
+  }
+  weir__sql_int(&sql, value);
+  return weir__sql_run(&sql, err);
+}
+
 /* A column of text; followed by a NUL, valid until the next step. Its ptr is NULL for an SQL NULL and when
  * memory ran out. */
 static inline weir_text weir__sql_get_text(const weir__sql *sql, int column) {

@@ -147,20 +147,12 @@ int weir__store_index_add(weir_txn *txn, weir__index_row *row, weir_error *err) 
 
 int weir__store_index_drop(weir_txn *txn, const weir__index_row *row, weir_error *err) {
   static const weir_text text = WEIR_TEXT("DELETE FROM property_index WHERE id = ?1");
-  weir__sql sql;
   /* IF EXISTS: what is there of an index that was damaged goes too. {T}_unique goes with the table. */
   int rc = run_pattern(txn, row,
                        "DROP TRIGGER IF EXISTS {T}_insert; DROP TRIGGER IF EXISTS {T}_delete;"
                        "DROP TRIGGER IF EXISTS {T}_update; DROP TABLE IF EXISTS {T};",
                        err);
-  if (rc == WEIR_OK) {
-    rc = weir__sql_begin(&sql, txn, text, err);
-  }
-  if (rc) {
-    return rc;
-  }
-  weir__sql_int(&sql, row->id);
-  return weir__sql_run(&sql, err);
+  return rc ? rc : weir__sql_run_int(txn, text, row->id, err);
 }
 
 /* ---- Filling ------------------------------------------------------------------------------------------- */
@@ -313,19 +305,9 @@ static int check_unfinished(weir_txn *txn, int64_t id, weir_error *err) {
                                      "somebody else has dropped the index, or begun it anew, meanwhile");
 }
 
-static int make_ready(weir_txn *txn, int64_t id, weir_error *err) {
-  static const weir_text text = WEIR_TEXT("UPDATE property_index SET ready = 1 WHERE id = ?1");
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  weir__sql_int(&sql, id);
-  return weir__sql_run(&sql, err);
-}
-
 int weir__store_index_fill(weir_txn *txn, const weir__index_row *row, size_t batch, weir__fill *fill,
                            weir_error *err) {
+  static const weir_text ready = WEIR_TEXT("UPDATE property_index SET ready = 1 WHERE id = ?1");
   struct filling filling = {.txn = txn, .index = row, .fill = fill, .left = batch};
   weir__draft draft = {.text = NULL};
   const struct pattern pattern = {&draft, row};
@@ -347,7 +329,7 @@ int weir__store_index_fill(weir_txn *txn, const weir__index_row *row, size_t bat
   weir__draft_clear(&draft);
   fill->end = rc == WEIR_OK;
   if (rc == WEIR_OK) {
-    rc = make_ready(txn, row->id, err);
+    rc = weir__sql_run_int(txn, ready, row->id, err);
   }
   return rc < 0 ? rc : WEIR_OK;
 }

@@ -335,11 +335,5 @@ int weir__store_node_write(weir_txn *txn, weir__node_row *row, weir_error *err) 
 int weir__store_node_delete(weir_txn *txn, int64_t id, weir_error *err) {
   static const weir_text text =
       WEIR_TEXT("DELETE FROM node WHERE id = ?1"); /* its edges: ON DELETE CASCADE */
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  weir__sql_int(&sql, id);
-  return weir__sql_run(&sql, err);
+  return weir__sql_run_int(txn, text, id, err);
 }

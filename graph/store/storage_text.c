@@ -187,20 +187,10 @@ int weir__store_text_add(weir_txn *txn, weir__text_index *index, weir_error *err
   return rc ? rc : weir__text_schema_create(txn, index, err);
 }
 
-static int delete_row(weir_txn *txn, int64_t id, weir_error *err) {
-  static const weir_text text = WEIR_TEXT("DELETE FROM text_index WHERE id = ?1");
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  weir__sql_int(&sql, id);
-  return weir__sql_run(&sql, err);
-}
-
 int weir__store_text_drop(weir_txn *txn, int64_t id, weir_error *err) {
+  static const weir_text text = WEIR_TEXT("DELETE FROM text_index WHERE id = ?1");
   int rc = weir__text_schema_drop(txn, id, err);
-  return rc ? rc : delete_row(txn, id, err);
+  return rc ? rc : weir__sql_run_int(txn, text, id, err);
 }
 
 /* ---- Filling ----------------------------------------------------------------------------------------------
