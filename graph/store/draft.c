@@ -45,6 +45,18 @@ static void add_bind(weir__draft *draft, weir__bind bind) {
   draft->binds[draft->bind_count++] = bind;
 }
 
+void weir__draft_literal(weir__draft *draft, weir_text text) {
+  const char *at = text.ptr;
+  const char *end = at + text.len;
+  weir__draft_sql(draft, "'");
+  for (const char *quote; (quote = memchr(at, '\'', (size_t)(end - at))) != NULL; at = quote + 1) {
+    weir__draft_bytes(draft, at, (size_t)(quote - at));
+    weir__draft_sql(draft, "''");
+  }
+  weir__draft_bytes(draft, at, (size_t)(end - at));
+  weir__draft_sql(draft, "'");
+}
+
 void weir__draft_number(weir__draft *draft, int64_t number) {
   char text[24]; /* from its end: numbers are in every statement, and printf takes its time */
   char *at = text + sizeof text;

@@ -46,6 +46,9 @@ static inline void weir__draft_sql(weir__draft *draft, const char *sql) {
   }
 }
 
+/* Adds `text` as an SQL string, with its quotes doubled. */
+void weir__draft_literal(weir__draft *draft, weir_text text);
+
 /* Adds a number, as text. */
 void weir__draft_number(weir__draft *draft, int64_t number);
 

@@ -38,19 +38,7 @@ static void add_path(weir__draft *draft, weir_text path) {
 static void add_path_literal(weir__draft *draft, weir_text path) {
   char written[WEIR__PATH_ROOM];
   size_t len = weir__path_write(path, written);
-  weir__draft_sql(draft, "'");
-  for (char *at = written, *end = written + len; at < end;) {
-    char *quote = memchr(at, '\'', (size_t)(end - at));
-    if (!quote) {
-      weir__draft_sql(draft, at);
-      break;
-    }
-    *quote = '\0';
-    weir__draft_sql(draft, at);
-    weir__draft_sql(draft, "''");
-    at = quote + 1;
-  }
-  weir__draft_sql(draft, "'");
+  weir__draft_literal(draft, (weir_text){written, len});
 }
 
 typedef void (*path_adder)(weir__draft *draft, weir_text path);

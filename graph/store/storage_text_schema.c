@@ -30,23 +30,12 @@ static void add(weir__draft *draft, int64_t id, const char *const *pieces) {
 
 #define ADD(draft, index, ...) add(draft, (index)->id, (const char *const[]){__VA_ARGS__, NULL})
 
-/* The path, which is followed by a NUL, as an SQL string. */
-static void add_path(weir__draft *draft, const char *path) {
-  char quoted[2] = {0};
-  weir__draft_sql(draft, "'");
-  for (; *path; path++) {
-    quoted[0] = *path;
-    weir__draft_sql(draft, *path == '\'' ? "''" : quoted);
-  }
-  weir__draft_sql(draft, "'");
-}
-
 /* The text of a field. `row` is node, NEW or OLD. */
-static void add_text(weir__draft *draft, const char *row, const char *path) {
+static void add_text(weir__draft *draft, const char *row, weir_text path) {
   weir__draft_sql(draft, "weir_text(");
   weir__draft_sql(draft, row);
   weir__draft_sql(draft, ".props, ");
-  add_path(draft, path);
+  weir__draft_literal(draft, path);
   weir__draft_sql(draft, ")");
 }
 
@@ -62,7 +51,7 @@ static void add_columns(weir__draft *draft, const weir__text_index *index) {
 static void add_texts(weir__draft *draft, const weir__text_index *index, const char *row) {
   weir__draft_sql(draft, "(SELECT ");
   for (size_t i = 0; i < index->field_count; i++) {
-    add_text(draft, row, index->fields[i].path.ptr);
+    add_text(draft, row, index->fields[i].path);
     weir__draft_sql(draft, " AS c");
     weir__draft_number(draft, (int64_t)i);
     weir__draft_sql(draft, i + 1 < index->field_count ? ", " : ")");
@@ -108,7 +97,7 @@ static void add_view(weir__draft *draft, const weir__text_index *index) {
   ADD(draft, index, "CREATE VIEW node_text_", "#", "_source AS SELECT * FROM (SELECT node.id AS id");
   for (size_t i = 0; i < index->field_count; i++) {
     weir__draft_sql(draft, ", ");
-    add_text(draft, "node", index->fields[i].path.ptr);
+    add_text(draft, "node", index->fields[i].path);
     weir__draft_sql(draft, " AS c");
     weir__draft_number(draft, (int64_t)i);
   }
@@ -177,9 +166,9 @@ static void add_update_trigger(weir__draft *draft, const weir__text_index *index
   weir__draft_sql(draft, " AND (");
   for (size_t i = 0; i < index->field_count; i++) {
     weir__draft_sql(draft, i ? " OR " : "");
-    add_text(draft, "OLD", index->fields[i].path.ptr);
+    add_text(draft, "OLD", index->fields[i].path);
     weir__draft_sql(draft, " IS NOT ");
-    add_text(draft, "NEW", index->fields[i].path.ptr);
+    add_text(draft, "NEW", index->fields[i].path);
   }
   weir__draft_sql(draft, "))) BEGIN");
   add_take(draft, index);
