@@ -13,6 +13,7 @@
 #include "../scan.h"
 #include "../store/storage_text.h"
 #include "../store/storage_walk.h"
+#include "../store/text_match.h"
 #include "cond.h"
 #include "place.h"
 #include "search_syntax.h"
@@ -138,7 +139,7 @@ static int rank(struct search *search, int64_t label, weir_error *err) {
   if (rc == WEIR_OK) {
     rc = weir__lookup_open(&search->lookup, search->txn, WEIR__REACH_NODE, NULL, err);
   }
-  weir_text match = {search->match.text, search->match.len};
+  weir_text match = {search->match.text.text, search->match.text.len};
   if (rc == WEIR_OK && search->options.snippet_tokens > 0) {
     rc = weir__snippets_open(&search->snippets, search->txn, search->index->id, match, &search->snippet, err);
   }
@@ -157,32 +158,41 @@ static int rank(struct search *search, int64_t label, weir_error *err) {
   return rc;
 }
 
-static int search_index(const weir__text_index *index, void *data, weir_error *err) {
-  struct search *search = data;
+static int read_query(struct search *search, weir_tokenizer tokenizer, weir_error *err) {
   const weir__local *local = weir_txn_local(search->txn);
-  int64_t label;
-  int none;
+  weir__query query;
   size_t wrong_at = 0;
-  search->found = 1;
-  if (!index->ready) {
-    return weir_fail(err, WEIR_BUSY,
-                     "text index \"%.*s\" is being made; or that was cut off, then make it again",
-                     WEIR__SHOW(search->options.index));
-  }
-  int rc =
-      weir__match_make(&search->match, local->terms, index->tokenizer, search->options.query, &wrong_at, err);
+  int rc = weir__query_read(&query, local->terms, tokenizer, search->options.query, &wrong_at, err);
   if (rc == WEIR_INVALID && search->options.error_at) {
     *search->options.error_at = wrong_at;
   }
   if (rc) {
     return rc;
   }
+  rc = weir__match_write(&search->match, &query, err);
+  weir__query_clear(&query);
+  return rc;
+}
+
+static int search_index(const weir__text_index *index, void *data, weir_error *err) {
+  struct search *search = data;
+  int64_t label;
+  int none;
+  search->found = 1;
+  if (!index->ready) {
+    return weir_fail(err, WEIR_BUSY,
+                     "text index \"%.*s\" is being made; or that was cut off, then make it again",
+                     WEIR__SHOW(search->options.index));
+  }
+  int rc = read_query(search, index->tokenizer, err);
   search->index = index;
   search->snippet.tokens = search->options.snippet_tokens;
   search->snippet.chars = search->match.chars;
   search->snippet.phrases = search->match.phrases;
-  rc = weir__label_filter(search->txn, search->options.label, &label, &none, err);
-  search->ended = 1;
+  if (rc == WEIR_OK) {
+    rc = weir__label_filter(search->txn, search->options.label, &label, &none, err);
+    search->ended = 1;
+  }
   if (rc == WEIR_OK && !none && !(search->options.place && search->options.place->done)) {
     rc = rank(search, label, err);
   }

@@ -1,5 +1,5 @@
 /*
- * Queries: read into a tree, which is written as a MATCH.
+ * Queries, read into a tree.
  *
  *   any   = all { OR all }
  *   all   = part { [AND] part | NOT one | -one }     what stands beside each other, in any order
@@ -8,8 +8,7 @@
  * "a NOT b c" is "a c NOT b": so an `all` is the parts that have to be there, and those that must not. A word
  * of punctuation alone is no word: it is left out where others stand beside it.
  *
- * Invariants: recursion is bounded by WEIR_QUERY_DEPTH_MAX, and what is written by the parser stack of FTS5
- * (100 symbols, of which a group takes eight at most). A phrase of the MATCH is never without terms.
+ * Invariants: recursion is bounded by WEIR_QUERY_DEPTH_MAX. A WEIR__QUERY_TERM is never without terms.
  */
 #include "search_syntax.h"
 
@@ -18,23 +17,10 @@
 
 #include "../internal.h"
 
-#define NONE (-1)
+#define NONE WEIR__QUERY_NONE
 
 #define DIGITS(number)  #number
 #define DECIMAL(number) DIGITS(number)
-
-enum kind { TERM, ALL, ANY };
-
-/* Parts are numbers, since the list of them moves as it grows. */
-struct part {
-  enum kind kind;
-  int next;        /* beside it, or NONE */
-  int with;        /* of ALL and ANY: the first part */
-  int without;     /* of ALL: the first part that must not be there, or NONE */
-  weir_text bytes; /* of TERM: as they stand in the query, quotes doubled */
-  int prefix;
-  unsigned char chars; /* as in weir__match */
-};
 
 struct list {
   int first;
@@ -46,7 +32,7 @@ struct parser {
   size_t at;
   weir_tokenizer tokenizer;
   weir__terms *terms;
-  struct part *parts;
+  weir__query_part *parts;
   int count;
   int room;
   size_t words;      /* words and phrases so far */
@@ -117,10 +103,10 @@ static int is_minus(const struct parser *parser) {
 /* ---- The tree ---------------------------------------------------------------------------------------------
  */
 
-static int add_part(struct parser *parser, struct part part, int *out) {
+static int add_part(struct parser *parser, weir__query_part part, int *out) {
   if (parser->count == parser->room) {
     int room = parser->room ? 2 * parser->room : 16;
-    struct part *grown = realloc(parser->parts, (size_t)room * sizeof *grown);
+    weir__query_part *grown = realloc(parser->parts, (size_t)room * sizeof *grown);
     if (!grown) {
       return weir_fail(parser->err, WEIR_NOMEM, "out of memory for a query");
     }
@@ -165,7 +151,8 @@ static size_t count_chars(weir_text text) {
 
 /* Adds a word or phrase; *out becomes NONE if there is no term in it. */
 static int add_term(struct parser *parser, size_t at, weir_text bytes, int prefix, int *out) {
-  struct part part = {.kind = TERM, .bytes = bytes, .prefix = prefix, .with = NONE, .without = NONE};
+  weir__query_part part = {
+      .kind = WEIR__QUERY_TERM, .bytes = bytes, .prefix = prefix, .with = NONE, .without = NONE};
   weir_text text = undoubled(parser, bytes);
   size_t count;
   *out = NONE;
@@ -336,7 +323,8 @@ static int parse_all(struct parser *parser, int *out) {
     *out = with.first;
     return WEIR_OK;
   }
-  return add_part(parser, (struct part){.kind = ALL, .with = with.first, .without = without.first}, out);
+  return add_part(
+      parser, (weir__query_part){.kind = WEIR__QUERY_ALL, .with = with.first, .without = without.first}, out);
 }
 
 static int parse_any(struct parser *parser, int *out) {
@@ -365,7 +353,8 @@ static int parse_any(struct parser *parser, int *out) {
   if (list.first == list.last) {
     return WEIR_OK;
   }
-  return add_part(parser, (struct part){.kind = ANY, .with = list.first, .without = NONE}, out);
+  return add_part(parser, (weir__query_part){.kind = WEIR__QUERY_ANY, .with = list.first, .without = NONE},
+                  out);
 }
 
 static int parse(struct parser *parser, int *out) {
@@ -383,85 +372,8 @@ static int parse(struct parser *parser, int *out) {
   return rc;
 }
 
-/* ---- Writing the MATCH ------------------------------------------------------------------------------------
- */
-
-struct writer {
-  const struct part *parts;
-  weir__match *match;
-  size_t room;
-  int failed; /* out of memory */
-};
-
-static void write_bytes(struct writer *writer, const char *bytes, size_t len) {
-  weir__match *match = writer->match;
-  if (writer->failed || len == 0) {
-    return;
-  }
-  if (writer->room - match->len <= len) {
-    size_t room = 2 * (match->len + len) + 64;
-    char *grown = realloc(match->text, room);
-    if (!grown) {
-      writer->failed = 1;
-      return;
-    }
-    match->text = grown;
-    writer->room = room;
-  }
-  memcpy(match->text + match->len, bytes, len);
-  match->len += len;
-  match->text[match->len] = '\0';
-}
-
-static void write_string(struct writer *writer, const char *string) {
-  write_bytes(writer, string, strlen(string));
-}
-
-/* How close FTS5 binds: OR, AND, NOT, and what needs no parentheses. */
-enum binding { BINDS_OR, BINDS_AND, BINDS_NOT, BINDS_ALWAYS };
-
-static void write_part(struct writer *writer, int number, enum binding at_least);
-
-static void write_list(struct writer *writer, int first, enum binding binding, enum binding at_least) {
-  const char *between = binding == BINDS_OR ? " OR " : " AND ";
-  int single = writer->parts[first].next == NONE;
-  if (single) {
-    write_part(writer, first, at_least);
-    return;
-  }
-  write_string(writer, binding < at_least ? "(" : "");
-  for (int part = first; part != NONE; part = writer->parts[part].next) {
-    write_string(writer, part == first ? "" : between);
-    write_part(writer, part, binding + 1);
-  }
-  write_string(writer, binding < at_least ? ")" : "");
-}
-
-static void write_term(struct writer *writer, const struct part *part) {
-  write_string(writer, "\"");
-  write_bytes(writer, part->bytes.ptr, part->bytes.len);
-  write_string(writer, part->prefix ? "\" *" : "\"");
-  writer->match->chars[writer->match->phrases++] = part->chars;
-}
-
-static void write_part(struct writer *writer, int number, enum binding at_least) {
-  const struct part *part = &writer->parts[number];
-  if (part->kind == TERM) {
-    write_term(writer, part);
-  } else if (part->kind == ANY) {
-    write_list(writer, part->with, BINDS_OR, at_least);
-  } else if (part->without == NONE) {
-    write_list(writer, part->with, BINDS_AND, at_least);
-  } else {
-    write_string(writer, at_least > BINDS_NOT ? "(" : "");
-    write_list(writer, part->with, BINDS_AND, BINDS_ALWAYS);
-    write_string(writer, " NOT ");
-    write_list(writer, part->without, BINDS_OR, BINDS_ALWAYS);
-    write_string(writer, at_least > BINDS_NOT ? ")" : "");
-  }
-}
-
-/* ---- Both -------------------------------------------------------------------------------------------------
+/* ---- All of it
+ * -------------------------------------------------------------------------------------------------
  */
 
 static int check_query(const struct parser *parser) {
@@ -470,11 +382,10 @@ static int check_query(const struct parser *parser) {
   return weir__text_check(query, "query", 0, WEIR_QUERY_MAX, parser->err);
 }
 
-int weir__match_make(weir__match *match, weir__terms *terms, weir_tokenizer tokenizer, weir_text query,
+int weir__query_read(weir__query *out, weir__terms *terms, weir_tokenizer tokenizer, weir_text query,
                      size_t *at, weir_error *err) {
   struct parser parser = {.query = query, .tokenizer = tokenizer, .terms = terms, .error_at = at, .err = err};
-  int root = NONE;
-  *match = (weir__match){.text = NULL};
+  *out = (weir__query){.parts = NULL};
   int rc = check_query(&parser);
   if (rc) {
     return rc;
@@ -486,21 +397,17 @@ int weir__match_make(weir__match *match, weir__terms *terms, weir_tokenizer toke
   if (!parser.scratch) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for a query");
   }
-  rc = parse(&parser, &root);
-  if (rc == WEIR_OK && parser.parts) { /* there are, then */
-    struct writer writer = {.parts = parser.parts, .match = match};
-    write_part(&writer, root, BINDS_OR);
-    if (writer.failed) {
-      weir__match_clear(match);
-      rc = weir_fail(err, WEIR_NOMEM, "out of memory for a query");
-    }
-  }
-  free(parser.parts);
+  rc = parse(&parser, &out->root);
   free(parser.scratch);
-  return rc;
+  if (rc) {
+    free(parser.parts);
+    return rc;
+  }
+  out->parts = parser.parts;
+  return WEIR_OK;
 }
 
-void weir__match_clear(weir__match *match) {
-  free(match->text);
-  *match = (weir__match){.text = NULL};
+void weir__query_clear(weir__query *query) {
+  free(query->parts);
+  *query = (weir__query){.parts = NULL};
 }

@@ -1,7 +1,4 @@
-/*
- * The language of queries (weir/search.h), made the MATCH of FTS5. Words reach FTS5 in quotes only, so
- * nothing in a query means anything to it but what is meant here.
- */
+/* The language of queries (weir/search.h), read into a tree. */
 #ifndef WEIR_GRAPH_SEARCH_SYNTAX_H
 #define WEIR_GRAPH_SEARCH_SYNTAX_H
 
@@ -9,20 +6,33 @@
 
 #include "../store/text_tokenizer.h"
 
-/* A query as FTS5 takes it. */
-typedef struct weir__match {
-  char *text; /* NUL-terminated; malloc'ed */
-  size_t len;
-  unsigned char chars[WEIR_QUERY_WORDS_MAX]; /* for each phrase in it: how many characters of a term it asks
-                                                for; 0: all */
-  size_t phrases;
-} weir__match;
+#define WEIR__QUERY_NONE (-1) /* instead of a part */
+
+/* A word or phrase; parts that have to be there, and parts that must not; parts of which one is enough. */
+enum weir__query_kind { WEIR__QUERY_TERM, WEIR__QUERY_ALL, WEIR__QUERY_ANY };
+
+/* Parts are numbers, since the list of them moves as it grows. */
+typedef struct weir__query_part {
+  enum weir__query_kind kind;
+  int next;            /* beside it, or none */
+  int with;            /* of ALL and ANY: the first part */
+  int without;         /* of ALL: the first part that must not be there, or none */
+  weir_text bytes;     /* of TERM: as they stand in the query, quotes doubled */
+  int prefix;          /* of TERM: the beginning of one is enough */
+  unsigned char chars; /* of TERM: how many characters of a term it asks for; 0: all */
+} weir__query_part;
+
+/* A query, whose text has to stay. */
+typedef struct weir__query {
+  weir__query_part *parts;
+  int root;
+} weir__query;
 
 /* Reads a query. On error there is nothing to free, and *at is the byte at which the query is wrong. Errors:
  * WEIR_INVALID, WEIR_NOMEM, WEIR_SQL. */
-int weir__match_make(weir__match *match, weir__terms *terms, weir_tokenizer tokenizer, weir_text query,
+int weir__query_read(weir__query *out, weir__terms *terms, weir_tokenizer tokenizer, weir_text query,
                      size_t *at, weir_error *err);
 
-void weir__match_clear(weir__match *match);
+void weir__query_clear(weir__query *query);
 
 #endif
