@@ -47,11 +47,13 @@ int weir__store_node_ids(weir_txn *txn, const weir_text *keys, size_t count, int
   return rc;
 }
 
-int weir__store_node_find(weir_txn *txn, const weir_text *keys, size_t count, weir__node_visit visit,
-                          void *data, weir_error *err) {
-  static const weir_text text = WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.key = ?1");
+/* Visits the nodes that have one of the keys, or the ids if keys is NULL, in their order. */
+static int visit_each(weir_txn *txn, const weir_text *keys, const int64_t *ids, size_t count,
+                      weir__node_visit visit, void *data, weir_error *err) {
+  static const weir_text by_key = WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.key = ?1");
+  static const weir_text by_id = WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.id = ?1");
   weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
+  int rc = weir__sql_begin(&sql, txn, keys ? by_key : by_id, err);
   if (rc) {
     return rc;
   }
@@ -59,7 +61,11 @@ int weir__store_node_find(weir_txn *txn, const weir_text *keys, size_t count, we
     if (i > 0) {
       weir__sql_again(&sql);
     }
-    weir__sql_text(&sql, keys[i]);
+    if (keys) {
+      weir__sql_text(&sql, keys[i]);
+    } else {
+      weir__sql_int(&sql, ids[i]);
+    }
     rc = weir__sql_step(&sql, err);
     if (rc > 0) {
       rc = visit_row(&sql, i, visit, data, err);
@@ -69,26 +75,14 @@ int weir__store_node_find(weir_txn *txn, const weir_text *keys, size_t count, we
   return rc;
 }
 
+int weir__store_node_find(weir_txn *txn, const weir_text *keys, size_t count, weir__node_visit visit,
+                          void *data, weir_error *err) {
+  return visit_each(txn, keys, NULL, count, visit, data, err);
+}
+
 int weir__store_node_get(weir_txn *txn, const int64_t *ids, size_t count, weir__node_visit visit, void *data,
                          weir_error *err) {
-  static const weir_text text = WEIR_TEXT("SELECT " WEIR__NODE_COLUMNS " FROM node n WHERE n.id = ?1");
-  weir__sql sql;
-  int rc = weir__sql_begin(&sql, txn, text, err);
-  if (rc) {
-    return rc;
-  }
-  for (size_t i = 0; i < count && rc == WEIR_OK; i++) {
-    if (i > 0) {
-      weir__sql_again(&sql);
-    }
-    weir__sql_int(&sql, ids[i]);
-    rc = weir__sql_step(&sql, err);
-    if (rc > 0) {
-      rc = visit_row(&sql, i, visit, data, err);
-    }
-  }
-  weir__sql_end(&sql);
-  return rc;
+  return visit_each(txn, NULL, ids, count, visit, data, err);
 }
 
 /* ---- Scans ------------------------------------------------------------------------------------------- */

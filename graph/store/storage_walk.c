@@ -102,8 +102,7 @@ static int write_take(weir__draft *draft, weir_txn *txn, const weir__hops_spec *
   return rc;
 }
 
-/* Only edges to one node. With all labels named, the key of the table is
- * known up to the rank. */
+/* Only edges to one node. With all labels named, the key of the table is known up to the rank. */
 static void write_far(weir__draft *draft, const weir__hops_spec *spec) {
   if (spec->label_count == 0) {
     weir__draft_sql(draft, " AND e.label IN (SELECT id FROM label)");
