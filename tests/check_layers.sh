@@ -20,7 +20,7 @@ forbid() {
 }
 
 include='^\s*#\s*include\s*'
-graph_headers='(weir/)?(graph|graph_async|io|query|search|traverse)\.h'
+graph_headers='(weir/)?(graph|graph_async|io|query|search|traverse|projection|algo)\.h'
 
 forbid "pool/ knows nothing of graphs" "$include([<\"]$graph_headers|\"[^\"]*graph/)" pool/**/*.[ch]
 forbid "pool/ and graph/ do not stand on examples, benches, tests or cli" \

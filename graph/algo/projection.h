@@ -1,0 +1,66 @@
+/*
+ * A projection as the algorithms see it: compressed sparse rows, which never change once they are made.
+ */
+#ifndef WEIR_GRAPH_ALGO_PROJECTION_H
+#define WEIR_GRAPH_ALGO_PROJECTION_H
+
+#include <weir/projection.h>
+
+#include "team.h"
+
+/* The edges of node i in one direction are at start[i] to start[i + 1] - 1, ascending by `far`. */
+typedef struct weir__rows {
+  uint64_t *start; /* one more than nodes */
+  uint32_t *far;   /* the other ends */
+  double *weight;  /* NULL: no weights */
+} weir__rows;
+
+/* The keys of the nodes: one text after another, each followed by a NUL. */
+typedef struct weir__keys {
+  char *bytes;
+  uint64_t *start; /* one more than nodes */
+  uint32_t *slots; /* by hash of the key: number + 1, 0: empty; open addressing, linear probing */
+  size_t mask;     /* slots - 1 */
+} weir__keys;
+
+struct weir_projection {
+  weir_projection_info info;
+  weir__rows out; /* undirected: an edge stands in the rows of both ends, a loop twice in that of its node */
+  weir__rows in;  /* undirected: the same arrays as out, and not freed */
+  weir__keys keys;
+};
+
+/* Edges, in any order, and what is to be made of them. The arrays stay the caller's. */
+typedef struct weir__edge_list {
+  uint32_t nodes;
+  uint64_t count;
+  const uint32_t *src, *dst;
+  const double *weight; /* NULL: no weights */
+  int undirected;
+  int drop_loops;
+  weir_parallel parallel;
+} weir__edge_list;
+
+/* Makes rows of edges: a projection without keys. Tests make theirs so. (rows.c) */
+int weir__projection_make(weir_projection **out, const weir__edge_list *list, weir__team *team,
+                          weir_error *err);
+
+/* The rows for a direction that is not WEIR_BOTH. */
+static inline const weir__rows *weir__rows_of(const weir_projection *p, weir_direction direction) {
+  return direction == WEIR_IN ? &p->in : &p->out;
+}
+
+/* How many edges a node has in these rows. */
+static inline uint64_t weir__row_length(const weir__rows *rows, uint32_t node) {
+  return rows->start[node + 1] - rows->start[node];
+}
+
+/* ---- Arguments of algorithms (projection.c) ----------------------------------------------------------- */
+
+/* WEIR_OK if the projection is there and `node` is one of its nodes. */
+int weir__node_check(const weir_projection *p, uint32_t node, weir_error *err);
+
+/* Makes 0 WEIR_OUT, and for undirected projections every direction WEIR_OUT. */
+int weir__direction_of(const weir_projection *p, weir_direction *direction, weir_error *err);
+
+#endif

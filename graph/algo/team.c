@@ -1,0 +1,313 @@
+/*
+ * Threads that share work; see team.h.
+ *
+ * A round is one call of weir__team_each: the calling thread describes it, wakes the helpers, works along,
+ * and waits until each helper has left it. Pieces are taken from an atomic counter. Outside of rounds helpers
+ * sleep.
+ */
+#include "team.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#include "../internal.h"
+
+#define TELL_NS        UINT64_C(50000000) /* between two reports of progress */
+#define UNITS_A_THREAD UINT64_C(20000)    /* less work than this is not worth waking a thread for */
+
+struct helper {
+  weir__team *team;
+  pthread_t thread;
+  unsigned worker;
+};
+
+struct weir__team {
+  weir_run run;
+  unsigned size;
+  struct helper helpers[WEIR_THREADS_MAX - 1];
+  uint64_t total; /* units; for progress */
+  uint64_t done;  /* of rounds that are over, and ticks */
+  uint64_t told_ns;
+  int canceled; /* the calling thread's: on_progress said so */
+
+  /* The round. Written by the calling thread while no helper is in it. */
+  weir__work_fn work;
+  void *data;
+  uint64_t count, grain;
+  _Atomic uint64_t next; /* the first item of the next piece */
+  _Atomic int failed;    /* a code: no more pieces are begun */
+
+  pthread_mutex_t lock; /* guards the three below; never held while work or on_progress runs */
+  pthread_cond_t begun; /* round or closing has changed */
+  pthread_cond_t left;  /* inside has become 0 */
+  uint64_t round;       /* number of the latest */
+  unsigned inside;      /* helpers that have not left it */
+  int closing;
+};
+
+/* ---- Progress ---------------------------------------------------------------------------------------- */
+
+static int tell(weir__team *team, uint64_t done, int last, weir_error *err) {
+  if (!team->run.on_progress) {
+    return WEIR_OK;
+  }
+  uint64_t now = weir__clock_ns();
+  if (!last && team->told_ns && now - team->told_ns < TELL_NS) {
+    return WEIR_OK;
+  }
+  team->told_ns = now;
+  weir_progress progress = {.done = done < team->total ? done : team->total, .total = team->total};
+  if (last) {
+    progress.done = progress.total;
+  }
+  if (team->run.on_progress(&progress, team->run.data) == 0) {
+    return WEIR_OK;
+  }
+  team->canceled = 1;
+  return weir_fail(err, WEIR_CANCELED, "the computation was given up by on_progress");
+}
+
+int weir__team_tick(weir__team *team, uint64_t units, weir_error *err) {
+  team->done += units;
+  return tell(team, team->done, 0, err);
+}
+
+/* ---- Rounds ------------------------------------------------------------------------------------------ */
+
+/* Takes the next piece; 0: there is none. */
+static int take(weir__team *team, uint64_t *first, uint64_t *last) {
+  if (atomic_load_explicit(&team->failed, memory_order_relaxed)) {
+    return 0;
+  }
+  *first = atomic_fetch_add_explicit(&team->next, team->grain, memory_order_relaxed);
+  *last = team->count - *first > team->grain ? *first + team->grain : team->count;
+  return *first < team->count;
+}
+
+static void fail(weir__team *team, int code) {
+  int none = WEIR_OK;
+  (void)atomic_compare_exchange_strong(&team->failed, &none, code); /* the first failure is the one told */
+}
+
+static void help(weir__team *team, unsigned worker) {
+  uint64_t first = 0, last = 0;
+  while (take(team, &first, &last)) {
+    int rc = team->work(team->data, first, last, worker);
+    if (rc) {
+      fail(team, rc);
+    }
+  }
+}
+
+static void *run_helper(void *data) {
+  const struct helper *self = data;
+  weir__team *team = self->team;
+  uint64_t seen = 0;
+  pthread_mutex_lock(&team->lock);
+  for (;;) {
+    while (team->round == seen && !team->closing) {
+      pthread_cond_wait(&team->begun, &team->lock);
+    }
+    if (team->closing) {
+      break;
+    }
+    seen = team->round;
+    pthread_mutex_unlock(&team->lock);
+    help(team, self->worker);
+    pthread_mutex_lock(&team->lock);
+    if (--team->inside == 0) {
+      pthread_cond_signal(&team->left);
+    }
+  }
+  pthread_mutex_unlock(&team->lock);
+  return NULL;
+}
+
+static void begin_round(weir__team *team) {
+  if (team->size == 1) {
+    return;
+  }
+  pthread_mutex_lock(&team->lock);
+  team->round++;
+  team->inside = team->size - 1;
+  pthread_cond_broadcast(&team->begun);
+  pthread_mutex_unlock(&team->lock);
+}
+
+static void end_round(weir__team *team) {
+  if (team->size == 1) {
+    return;
+  }
+  pthread_mutex_lock(&team->lock);
+  while (team->inside > 0) {
+    pthread_cond_wait(&team->left, &team->lock);
+  }
+  pthread_mutex_unlock(&team->lock);
+}
+
+/* The calling thread's part: as help(), and progress. */
+static int lead(weir__team *team, weir_error *err) {
+  uint64_t first = 0, last = 0;
+  int rc = tell(team, team->done, 0, err);
+  if (rc) {
+    fail(team, rc);
+  }
+  while (take(team, &first, &last)) {
+    int code = team->work(team->data, first, last, 0);
+    if (code) {
+      fail(team, code);
+    } else if (team->run.on_progress) {
+      uint64_t begun = atomic_load_explicit(&team->next, memory_order_relaxed);
+      rc = tell(team, team->done + (begun < team->count ? begun : team->count), 0, err);
+      if (rc) {
+        fail(team, rc);
+      }
+    }
+  }
+  return rc;
+}
+
+int weir__team_each(weir__team *team, uint64_t count, uint64_t grain, weir__work_fn work, void *data,
+                    weir_error *err) {
+  if (count == 0) {
+    return tell(team, team->done, 0, err);
+  }
+  team->work = work;
+  team->data = data;
+  team->count = count;
+  team->grain = grain;
+  atomic_store_explicit(&team->next, 0, memory_order_relaxed);
+  atomic_store_explicit(&team->failed, WEIR_OK, memory_order_relaxed);
+  int alone = count <= grain;
+  if (!alone) {
+    begin_round(team);
+  }
+  int rc = lead(team, err);
+  if (!alone) {
+    end_round(team);
+  }
+  if (rc) {
+    return rc;
+  }
+  rc = atomic_load_explicit(&team->failed, memory_order_relaxed);
+  if (rc) {
+    return weir_fail(err, rc, "out of memory in a computation of %llu items", (unsigned long long)count);
+  }
+  team->done += count;
+  return WEIR_OK;
+}
+
+unsigned weir__team_size(const weir__team *team) {
+  return team->size;
+}
+
+/* ---- Life -------------------------------------------------------------------------------------------- */
+
+/* Signals are for the program's own threads. */
+static int start_helper(struct helper *helper) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  int failed = pthread_create(&helper->thread, NULL, run_helper, helper);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  return failed;
+}
+
+static void end_helpers(weir__team *team) {
+  pthread_mutex_lock(&team->lock);
+  team->closing = 1;
+  pthread_cond_broadcast(&team->begun);
+  pthread_mutex_unlock(&team->lock);
+  for (unsigned i = 0; i + 1 < team->size; i++) {
+    pthread_join(team->helpers[i].thread, NULL);
+  }
+}
+
+static void free_team(weir__team *team) {
+  end_helpers(team);
+  pthread_cond_destroy(&team->left);
+  pthread_cond_destroy(&team->begun);
+  pthread_mutex_destroy(&team->lock);
+  free(team);
+}
+
+/* Initializes lock and conditions; an errno value or 0. */
+static int init_locks(weir__team *team) {
+  int failed = pthread_mutex_init(&team->lock, NULL);
+  if (failed) {
+    return failed;
+  }
+  failed = pthread_cond_init(&team->begun, NULL);
+  if (!failed) {
+    failed = pthread_cond_init(&team->left, NULL);
+    if (failed) {
+      pthread_cond_destroy(&team->begun);
+    }
+  }
+  if (failed) {
+    pthread_mutex_destroy(&team->lock);
+  }
+  return failed;
+}
+
+/* A system that has no thread left to give gets the work done by those there are. */
+static void start_helpers(weir__team *team, unsigned wanted) {
+  team->size = 1;
+  while (team->size < wanted) {
+    struct helper *helper = &team->helpers[team->size - 1];
+    *helper = (struct helper){.team = team, .worker = team->size};
+    if (start_helper(helper)) {
+      return;
+    }
+    team->size++;
+  }
+}
+
+static unsigned threads_for(const weir_run *run, uint64_t units) {
+  if (run->threads) {
+    return run->threads;
+  }
+  uint64_t most = units / UNITS_A_THREAD + 1;
+  unsigned processors = uv_available_parallelism();
+  processors = processors < WEIR_THREADS_MAX ? processors : WEIR_THREADS_MAX;
+  return processors < most ? processors : (unsigned)most;
+}
+
+int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+  weir_run known = WEIR_RUN_INIT;
+  int rc = weir__options_copy(&known, sizeof known, run, "weir_run", err);
+  if (rc) {
+    return rc;
+  }
+  if (known.threads > WEIR_THREADS_MAX) {
+    return weir_fail(err, WEIR_INVALID, "%u threads: give at most %d", known.threads, WEIR_THREADS_MAX);
+  }
+  weir__team *team = calloc(1, sizeof *team);
+  if (!team || init_locks(team)) {
+    free(team);
+    return weir_fail(err, WEIR_NOMEM, "out of memory for the threads of a computation");
+  }
+  team->run = known;
+  team->total = units;
+  start_helpers(team, threads_for(&known, units));
+  rc = tell(team, 0, 0, err);
+  if (rc) {
+    free_team(team);
+    return rc;
+  }
+  *out = team;
+  return WEIR_OK;
+}
+
+int weir__team_close(weir__team *team, int rc, weir_error *err) {
+  if (team) {
+    if (rc == WEIR_OK) {
+      rc = tell(team, team->total, 1, err);
+    }
+    free_team(team);
+  }
+  return rc;
+}

@@ -1,0 +1,40 @@
+/*
+ * Threads that share the work of one computation, for as long as it lasts.
+ *
+ * Work is split into pieces of equal size, whatever the number of threads: so what is computed piece by
+ * piece, and put together in the order of the pieces, is the same for any number. The calling thread takes
+ * part, and is the one that tells progress.
+ */
+#ifndef WEIR_GRAPH_ALGO_TEAM_H
+#define WEIR_GRAPH_ALGO_TEAM_H
+
+#include <weir/projection.h>
+
+typedef struct weir__team weir__team;
+
+/* Makes a team as `run` (NULL: defaults) asks, for work of about `units` units in all: progress is told in
+ * these, and of itself it starts no more threads than make sense for so much. */
+int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err);
+
+/* Ends the threads. If rc is WEIR_OK, tells the progress of the end. Returns rc, or what on_progress made of
+ * it. NULL is a no-op. */
+int weir__team_close(weir__team *team, int rc, weir_error *err);
+
+/* How many threads there are; workers are numbered from 0 to this - 1. */
+unsigned weir__team_size(const weir__team *team);
+
+/* Works on the items first to last - 1, on worker's thread. Returns WEIR_OK or WEIR_NOMEM. */
+typedef int (*weir__work_fn)(void *data, uint64_t first, uint64_t last, unsigned worker);
+
+/*
+ * Works on the items 0 to count - 1, in pieces [k grain, (k + 1) grain); in any order, and at the same time.
+ * Returns when all is done. Each item is a unit of progress. Errors: WEIR_NOMEM (of a piece: some others are
+ * left out), WEIR_CANCELED.
+ */
+int weir__team_each(weir__team *team, uint64_t count, uint64_t grain, weir__work_fn work, void *data,
+                    weir_error *err);
+
+/* For work on the calling thread alone: so many units are done. Errors: WEIR_CANCELED. */
+int weir__team_tick(weir__team *team, uint64_t units, weir_error *err);
+
+#endif
