@@ -15,10 +15,13 @@ typedef struct weir__rows {
   double *weight;  /* NULL: no weights */
 } weir__rows;
 
-/* The keys of the nodes: one text after another, each followed by a NUL. */
+/* The keys of the nodes: one text after another, each followed by a NUL. Zero it to begin. */
 typedef struct weir__keys {
   char *bytes;
+  size_t byte_room;
   uint64_t *start; /* one more than nodes */
+  size_t room;     /* of start */
+  uint32_t count;  /* how many; none in a projection that was made of a list */
   uint32_t *slots; /* by hash of the key: number + 1, 0: empty; open addressing, linear probing */
   size_t mask;     /* slots - 1 */
 } weir__keys;
@@ -54,6 +57,20 @@ static inline const weir__rows *weir__rows_of(const weir_projection *p, weir_dir
 static inline uint64_t weir__row_length(const weir__rows *rows, uint32_t node) {
   return rows->start[node + 1] - rows->start[node];
 }
+
+/* ---- Keys (keys.c) ------------------------------------------------------------------------------------ */
+
+/* Adds the key of the next node. Errors: WEIR_NOMEM. */
+int weir__keys_add(weir__keys *keys, weir_text key, weir_error *err);
+
+/* All were added: makes them ready to be found. Errors: WEIR_NOMEM. */
+int weir__keys_end(weir__keys *keys, weir_error *err);
+
+/* How many bytes they take. */
+size_t weir__keys_bytes(const weir__keys *keys);
+
+/* Frees the memory. */
+void weir__keys_clear(weir__keys *keys);
 
 /* ---- Arguments of algorithms (projection.c) ----------------------------------------------------------- */
 
