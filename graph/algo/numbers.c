@@ -1,4 +1,7 @@
-/* Numbers of nodes: a table over all that lie between the first and the last, unless that is mostly holes. */
+/*
+ * Numbers of nodes. Most often there are no holes between them: then one is subtracted. Else a table over all
+ * that lie between the first and the last, unless that is mostly holes: then a hash table.
+ */
 #include "numbers.h"
 
 #include <stdlib.h>
@@ -58,8 +61,12 @@ int weir__numbers_end(weir__numbers *numbers, weir_error *err) {
   }
   numbers->base = numbers->ids[0];
   numbers->span = (uint64_t)numbers->ids[numbers->count - 1] - (uint64_t)numbers->base + 1;
-  int sparse = numbers->span - 1 >= (uint64_t)SPARSE * numbers->count + LEAST;
-  int rc = sparse ? make_map(numbers, err) : make_table(numbers, err);
+  int rc = WEIR_OK;
+  if (numbers->span - 1 >= (uint64_t)SPARSE * numbers->count + LEAST) {
+    rc = make_map(numbers, err);
+  } else if (numbers->span > numbers->count) {
+    rc = make_table(numbers, err);
+  }
   free(numbers->ids);
   numbers->ids = NULL;
   return rc;

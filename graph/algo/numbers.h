@@ -8,13 +8,13 @@
 
 /* Zero it to begin. The i-th number that was added becomes i. */
 typedef struct weir__numbers {
-  int64_t *ids; /* those of the store, ascending */
+  int64_t *ids; /* those of the store, ascending; until all were added */
   size_t room;
   uint32_t count;
-  int64_t base; /* with a table: the least of ids */
-  uint64_t span;
-  uint32_t *table; /* by the distance from base, of `span` numbers; NULL: they lie too far apart */
-  weir__idmap map; /* without a table */
+  int64_t base;    /* the least */
+  uint64_t span;   /* how far they reach: the largest is base + span - 1 */
+  uint32_t *table; /* by the distance from base, if there are holes; NULL if these are too large */
+  weir__idmap map; /* then */
 } weir__numbers;
 
 /* Adds a number that is larger than all before. Errors: WEIR_NOMEM, WEIR_FULL. */
@@ -28,11 +28,14 @@ void weir__numbers_clear(weir__numbers *numbers);
 
 /* What it becomes; WEIR_NO_NODE: it was not added. */
 static inline uint32_t weir__numbers_find(const weir__numbers *numbers, int64_t id) {
-  if (!numbers->table) {
-    return weir__idmap_find(&numbers->map, id); /* WEIR__IDMAP_NONE is the same */
-  }
   uint64_t at = (uint64_t)id - (uint64_t)numbers->base;
-  return at < numbers->span ? numbers->table[at] : WEIR_NO_NODE;
+  if (at >= numbers->span) {
+    return WEIR_NO_NODE;
+  }
+  if (numbers->span == numbers->count) {
+    return (uint32_t)at;
+  }
+  return numbers->table ? numbers->table[at] : weir__idmap_find(&numbers->map, id);
 }
 
 #endif

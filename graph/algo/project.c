@@ -29,10 +29,11 @@ struct projecting {
   int rc; /* what went wrong in a callback, and its detail */
   weir_error error;
 
-  int64_t src;         /* of the last edge */
-  uint32_t src_node;   /* what that became */
-  uint32_t *from, *to; /* edges */
-  double *weight;
+  int64_t src;       /* of the last edge */
+  uint32_t src_node; /* what that became */
+  uint32_t dst_node; /* of the edge before, if that has the same source; else 0 */
+  int ascending;
+  weir__rows rows; /* of the sources; start[node + 1]: how many edges node has */
   size_t room, count;
   uint64_t left_out;
   int refused; /* 1: an edge has no weight, whose ends are: */
@@ -156,22 +157,14 @@ static int take_nodes(struct projecting *of, weir_txn *txn, weir_error *err) {
 /* ---- Edges ----------------------------------------------------------------------------------------------
  */
 
-static void *grown(void *array, size_t room, size_t size, int *failed) {
-  void *more = realloc(array, room * size);
-  *failed |= !more;
-  return more ? more : array;
-}
-
-static int grow_edges(struct projecting *of) {
+static int grow_edges(struct projecting *of, weir_error *err) {
   size_t room = of->room ? 2 * of->room : WEIR__TAKE_ROWS;
-  int failed = 0;
-  of->from = grown(of->from, room, sizeof *of->from, &failed);
-  of->to = grown(of->to, room, sizeof *of->to, &failed);
-  if (of->options.weight) {
-    of->weight = grown(of->weight, room, sizeof *of->weight, &failed);
-  }
-  if (failed) {
-    return weir_fail(&of->error, WEIR_NOMEM, "out of memory for %zu edges", room);
+  uint32_t *far = realloc(of->rows.far, room * sizeof *far);
+  double *weight = of->options.weight ? realloc(of->rows.weight, room * sizeof *weight) : NULL;
+  of->rows.far = far ? far : of->rows.far;
+  of->rows.weight = weight ? weight : of->rows.weight;
+  if (!far || (of->options.weight && !weight)) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for %zu edges", room);
   }
   of->room = room;
   return WEIR_OK;
@@ -198,6 +191,7 @@ static void take_edge(void *data, int64_t src, int64_t dst, double weight) {
   if (src != of->src) {
     of->src = src;
     of->src_node = weir__numbers_find(&of->numbers, src);
+    of->dst_node = 0;
   }
   uint32_t dst_node = weir__numbers_find(&of->numbers, dst);
   if (of->src_node == WEIR_NO_NODE || dst_node == WEIR_NO_NODE) {
@@ -208,17 +202,39 @@ static void take_edge(void *data, int64_t src, int64_t dst, double weight) {
     return;
   }
   if (of->count == of->room) {
-    of->rc = grow_edges(of);
+    of->rc = grow_edges(of, &of->error);
     if (of->rc) {
       return;
     }
   }
-  of->from[of->count] = of->src_node;
-  of->to[of->count] = dst_node;
-  if (of->weight) {
-    of->weight[of->count] = weight;
+  of->ascending &= dst_node >= of->dst_node;
+  of->dst_node = dst_node;
+  of->rows.start[(size_t)of->src_node + 1]++;
+  of->rows.far[of->count] = dst_node;
+  if (of->rows.weight) {
+    of->rows.weight[of->count] = weight;
   }
   of->count++;
+}
+
+/* Empty rows; weights are there even if no edge is. */
+static int begin_rows(struct projecting *of, weir_error *err) {
+  of->rows.start = calloc((size_t)of->numbers.count + 2, sizeof *of->rows.start);
+  if (!of->rows.start) {
+    return weir_fail(err, WEIR_NOMEM, "out of memory for %lu nodes", (unsigned long)of->numbers.count);
+  }
+  of->passed = 0;
+  of->src_node = WEIR_NO_NODE;
+  of->ascending = 1;
+  return grow_edges(of, err);
+}
+
+/* All edges were taken: lengths become places, and what is not needed is given back. */
+static void end_rows(struct projecting *of) {
+  for (size_t node = 0; node < of->numbers.count; node++) {
+    of->rows.start[node + 1] += of->rows.start[node];
+  }
+  weir__rows_trim(&of->rows, of->count);
 }
 
 /* ---- Edges without a weight ------------------------------------------------------------------------------
@@ -267,16 +283,16 @@ static int take_edges(struct projecting *of, weir_txn *txn, weir_error *err) {
   int64_t labels[WEIR_LABELS_MAX];
   weir__chosen chosen;
   int none = 0;
-  of->passed = 0;
-  of->src_node = WEIR_NO_NODE;
   int rc = choose(txn, options->edge_labels, options->edge_label_count, options->edges, labels, &chosen,
                   &none, err);
-  if (rc == WEIR_OK && grow_edges(of)) { /* weights are there even if no edge is */
-    *err = of->error;
-    rc = of->rc = WEIR_NOMEM;
+  if (rc == WEIR_OK) {
+    rc = begin_rows(of, err);
   }
   if (rc == WEIR_OK && !none) {
     rc = weir__store_take_edges(txn, &chosen, options->weight, options->weight_path, &taker, err);
+  }
+  if (rc == WEIR_OK) {
+    end_rows(of);
   }
   return rc && of->refused ? refuse_edge(of, txn, &chosen, err) : rc;
 }
@@ -285,15 +301,12 @@ static int take_edges(struct projecting *of, weir_txn *txn, weir_error *err) {
  */
 
 static int make_rows(struct projecting *of, weir_error *err) {
-  const weir__edge_list list = {.nodes = of->numbers.count,
-                                .count = of->count,
-                                .src = of->from,
-                                .dst = of->to,
-                                .weight = of->options.weight ? of->weight : NULL,
-                                .undirected = of->options.undirected != 0,
-                                .drop_loops = of->options.drop_loops != 0,
-                                .parallel = of->options.parallel};
-  int rc = weir__projection_make(&of->made, &list, of->team, err);
+  const weir__shape shape = {.nodes = of->numbers.count,
+                             .undirected = of->options.undirected != 0,
+                             .drop_loops = of->options.drop_loops != 0,
+                             .parallel = of->options.parallel,
+                             .ascending = of->ascending};
+  int rc = weir__projection_of_rows(&of->made, &of->rows, &shape, of->team, err);
   if (rc) {
     return rc;
   }
@@ -353,9 +366,7 @@ int weir_projection_open(weir_projection **out, weir_txn *txn, const weir_projec
   }
   weir__numbers_clear(&of.numbers);
   weir__keys_clear(&of.keys);
-  free(of.from);
-  free(of.to);
-  free(of.weight);
+  weir__rows_clear(&of.rows);
   return rc;
 }
 

@@ -33,6 +33,26 @@ struct weir_projection {
   weir__keys keys;
 };
 
+/* Frees the memory. (rows.c) */
+void weir__rows_clear(weir__rows *rows);
+
+/* Gives back the memory that so many entries do not need; if that fails it stays. */
+void weir__rows_trim(weir__rows *rows, uint64_t entries);
+
+/* What is to be made of edges. */
+typedef struct weir__shape {
+  uint32_t nodes;
+  int undirected;
+  int drop_loops;
+  weir_parallel parallel;
+  int ascending; /* 1: rows that are given ascend */
+} weir__shape;
+
+/* Makes a projection without keys of `rows`, in which each edge stands once, in the row of its source; they
+ * are taken over, and cleared, also on error. start has room for nodes + 2 numbers. (rows.c) */
+int weir__projection_of_rows(weir_projection **out, weir__rows *rows, const weir__shape *shape,
+                             weir__team *team, weir_error *err);
+
 /* Edges, in any order, and what is to be made of them. The arrays stay the caller's. */
 typedef struct weir__edge_list {
   uint32_t nodes;
@@ -44,7 +64,7 @@ typedef struct weir__edge_list {
   weir_parallel parallel;
 } weir__edge_list;
 
-/* Makes rows of edges: a projection without keys. Tests make theirs so. (rows.c) */
+/* The same of a list of edges. Tests make theirs so. (rows.c) */
 int weir__projection_make(weir_projection **out, const weir__edge_list *list, weir__team *team,
                           weir_error *err);
 
