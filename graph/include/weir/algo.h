@@ -57,7 +57,7 @@ WEIR_API int weir_bfs(const weir_projection *projection, uint32_t source, weir_d
 WEIR_API int weir_sssp(const weir_projection *projection, uint32_t source, weir_direction direction,
                        const weir_run *run, double *distance, uint32_t *parent, weir_error *err);
 
-/* Answers questions about single nodes again and again, with memory of its own: 8 bytes a node. One thread at
+/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread at
  * a time; opaque. The projection has to stay as long. */
 typedef struct weir_explorer weir_explorer;
 
