@@ -116,7 +116,7 @@ static int sort_edges(struct forest *job, uint64_t *count, weir__team *team, wei
     job->first[i + 1] += job->first[i];
   }
   *count = job->first[pieces];
-  job->edges = malloc((*count + 1) * sizeof *job->edges);
+  job->edges = calloc(*count + 1, sizeof *job->edges);
   job->spare = malloc((*count + 1) * sizeof *job->spare);
   if (!job->edges || !job->spare) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for %llu edges", (unsigned long long)*count);
@@ -192,7 +192,7 @@ static int grow_forest(struct forest *job, const weir_run *run, weir_error *err)
   weir__team *team = NULL;
   int rc = WEIR_OK;
   if (info->weighted) {
-    rc = weir__team_open(&team, run, 2 * info->nodes + (WEIR__RADIX_MOST + 1) * info->edges, err);
+    rc = weir__team_open(&team, run, 2 * (uint64_t)info->nodes + (WEIR__RADIX_MOST + 1) * info->edges, err);
   } else {
     rc = weir__team_open_alone(&team, run, info->nodes + info->edges, err);
   }

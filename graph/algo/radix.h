@@ -26,11 +26,11 @@ static inline double weir__double_of_key(uint64_t key) {
   return value;
 }
 
-/* Sorts `count` records; `spare` is room for as many. The two may change places. A record is a unit of
- * progress, some times: up to weir__radix_most. */
+/* Sorts `count` records; `spare` is room for as many. The two may change places. A record is a unit
+ * of progress for each time that it is looked at: at most WEIR__RADIX_MOST times. */
 int weir__radix_sort(weir__keyed **records, weir__keyed **spare, uint64_t count, weir__team *team,
                      weir_error *err);
 
-#define WEIR__RADIX_MOST 15 /* units of progress a record */
+#define WEIR__RADIX_MOST 15 /* once for what differs, twice for each digit */
 
 #endif
