@@ -19,7 +19,8 @@ struct algo_igraph {
   const algo_graph *g;
   igraph_t graph;
   igraph_vector_t weights;
-  igraph_t mutual; /* the same edges, undirected: for Leiden */
+  igraph_t mutual;   /* the same edges, undirected: for Leiden */
+  igraph_t loopless; /* the same without loops, which its core numbers would count */
   igraph_vector_t strength;
   igraph_vector_t real; /* results */
   igraph_vector_int_t whole, more;
@@ -99,6 +100,7 @@ static void sssp(call *c) {
 
 static void components(call *c, igraph_connectedness_t mode) {
   igraph_integer_t count = 0;
+  igraph_invalidate_cache(&c->s->graph);
   TIMED(c, igraph_connected_components(&c->s->graph, &c->s->whole, NULL, &count, mode));
   c->out->number = (double)count;
   give_components(c);
@@ -145,7 +147,7 @@ static void label_propagation(call *c) {
 }
 
 static void core(call *c) {
-  TIMED(c, igraph_coreness(&c->s->graph, &c->s->whole, IGRAPH_ALL));
+  TIMED(c, igraph_coreness(&c->s->loopless, &c->s->whole, IGRAPH_ALL));
   c->out->number = (double)igraph_vector_int_max(&c->s->whole);
   give_whole(c, &c->s->whole);
 }
@@ -210,6 +212,7 @@ static void jaccard(call *c) {
 
 static void order(call *c) {
   igraph_bool_t acyclic = 0;
+  igraph_invalidate_cache(&c->s->graph); /* it would know the answer from the time before */
   TIMED(c, igraph_is_dag(&c->s->graph, &acyclic));
   c->out->number = acyclic != 0;
 }
@@ -317,6 +320,7 @@ algo_igraph *algo_igraph_open(const algo_graph *g) {
   igraph_integer_t nodes = g->info.nodes, edges = (igraph_integer_t)g->info.edges;
   igraph_vector_int_t ends;
   use_one_thread();
+  igraph_set_warning_handler(igraph_warning_handler_ignore); /* of nodes that no path leads to */
   s->g = g;
   s->least = bench_alloc(g->info.nodes * sizeof *s->least);
   igraph_vector_init(&s->weights, edges);
@@ -324,6 +328,8 @@ algo_igraph *algo_igraph_open(const algo_graph *g) {
   list_edges(s, &ends);
   igraph_create(&s->graph, &ends, nodes, g->undirected ? IGRAPH_UNDIRECTED : IGRAPH_DIRECTED);
   igraph_create(&s->mutual, &ends, nodes, IGRAPH_UNDIRECTED);
+  igraph_copy(&s->loopless, &s->graph);
+  igraph_simplify(&s->loopless, 0, 1, NULL);
   igraph_vector_int_destroy(&ends);
   igraph_vector_init(&s->strength, 0);
   igraph_strength(&s->mutual, &s->strength, igraph_vss_all(), IGRAPH_ALL, IGRAPH_LOOPS, &s->weights);
@@ -340,6 +346,7 @@ void algo_igraph_close(algo_igraph *s) {
   igraph_vector_int_destroy(&s->whole);
   igraph_vector_destroy(&s->real);
   igraph_vector_destroy(&s->strength);
+  igraph_destroy(&s->loopless);
   igraph_destroy(&s->mutual);
   igraph_destroy(&s->graph);
   igraph_vector_destroy(&s->weights);
