@@ -278,7 +278,8 @@ static unsigned threads_for(const weir_run *run, uint64_t units) {
   return processors < most ? processors : (unsigned)most;
 }
 
-int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+/* alone: whatever `run` says of threads, once it has been checked. */
+static int open_team(weir__team **out, const weir_run *run, uint64_t units, int alone, weir_error *err) {
   weir_run known = WEIR_RUN_INIT;
   int rc = weir__options_copy(&known, sizeof known, run, "weir_run", err);
   if (rc) {
@@ -294,7 +295,7 @@ int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_
   }
   team->run = known;
   team->total = units;
-  start_helpers(team, threads_for(&known, units));
+  start_helpers(team, alone ? 1 : threads_for(&known, units));
   rc = tell(team, 0, 0, err);
   if (rc) {
     free_team(team);
@@ -302,6 +303,14 @@ int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_
   }
   *out = team;
   return WEIR_OK;
+}
+
+int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+  return open_team(out, run, units, 0, err);
+}
+
+int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+  return open_team(out, run, units, 1, err);
 }
 
 int weir__team_close(weir__team *team, int rc, weir_error *err) {
