@@ -24,8 +24,8 @@
 #include "../internal.h"
 #include "projection.h"
 
-enum { PIECE = 512, PHASES_MAX = 4 };
-#define EDGES_A_PHASE UINT64_C(65536) /* fewer are not worth the wait of the threads for each other */
+enum { PIECE = 512, PHASES = 4 };
+#define EDGES_A_ROUND UINT64_C(200000) /* fewer are not worth waking threads for */
 
 enum method { POWER, GAUSS_SEIDEL, CHEBYSHEV };
 
@@ -218,12 +218,11 @@ static inline double pull(const struct rank *r, uint64_t node) {
   return even + odd;
 }
 
-static int step_piece(void *data, uint64_t first, uint64_t last, unsigned worker) {
-  struct rank *r = data;
+/* The nodes first to last - 1, which are of one piece. */
+static void step_piece(struct rank *r, uint64_t first, uint64_t last) {
   struct sums sums = {0, 0, 0};
   double damping = r->options.damping, uniform = 1 / (double)r->nodes;
-  (void)worker;
-  for (uint64_t i = r->first + first; i < r->first + last; i++) {
+  for (uint64_t i = first; i < last; i++) {
     double score = damping * pull(r, i) + r->base * (r->jump ? r->jump[i] : uniform);
     sums.moved += fabs(score - r->now[i]);
     if (r->stretch > 1) {
@@ -234,7 +233,15 @@ static int step_piece(void *data, uint64_t first, uint64_t last, unsigned worker
     sums.total += score;
     sums.dangling += r->inverse[i] > 0 ? 0 : score;
   }
-  r->sums[(r->first + first) / PIECE] = sums;
+  r->sums[first / PIECE] = sums;
+}
+
+static int step(void *data, uint64_t first, uint64_t last, unsigned worker) {
+  struct rank *r = data;
+  (void)worker;
+  for (uint64_t at = r->first + first; at < r->first + last; at += PIECE) {
+    step_piece(r, at, at + PIECE < r->first + last ? at + PIECE : r->first + last);
+  }
   return WEIR_OK;
 }
 
@@ -244,15 +251,15 @@ static void swap(double **a, double **b) {
   *b = held;
 }
 
-/* One iteration: phase after phase. */
+/* One iteration: phase after phase. What one thread does sooner than others wake up, it does alone. */
 static int iterate(struct rank *r, weir_error *err) {
   uint64_t pieces = ((uint64_t)r->nodes + PIECE - 1) / PIECE;
-  uint64_t phases = r->p->in.start[r->nodes] / EDGES_A_PHASE;
-  phases = r->method != GAUSS_SEIDEL || phases == 0 ? 1 : phases < PHASES_MAX ? phases : PHASES_MAX;
+  uint64_t phases = r->method == GAUSS_SEIDEL ? PHASES : 1;
+  int alone = r->p->in.start[r->nodes] / phases < EDGES_A_ROUND;
   for (uint64_t k = 0; k < phases; k++) {
     uint64_t end = k + 1 < phases ? pieces * (k + 1) / phases * PIECE : r->nodes;
     r->first = pieces * k / phases * PIECE;
-    int rc = weir__team_each(r->team, end - r->first, PIECE, step_piece, r, err);
+    int rc = weir__team_each(r->team, end - r->first, alone ? r->nodes : PIECE, step, r, err);
     if (rc) {
       return rc;
     }
