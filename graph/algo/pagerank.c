@@ -5,12 +5,12 @@
  * power iteration x' = a P x + (1 - a + a d) v, where d is the score of the nodes without edges that lead
  * away.
  *
- * Else the linear system x = a P x + (1 - a) v is solved, which gives the same but for a factor: G. Del
- * Corso, A. Gulli, F. Romani, Fast PageRank computation via a sparse linear system, 2005. Directed: by
- * Gauss-Seidel iterations between a few ranges of nodes, the phases. In a phase nodes see what they were
- * before it, so that their order, and which thread has them, does not matter. Undirected: P has real
- * eigenvalues from -1 to 1, so Chebyshev iterations take about the square root of the time: G. Golub, R.
- * Varga, Chebyshev semi-iterative methods, 1961.
+ * Else, directed: the same by Gauss-Seidel steps between a few ranges of nodes, the phases. Nodes see of
+ * their own phase what was before it, so that their order, and which thread has them, does not matter; d is
+ * that of the iteration before. Undirected: P has real eigenvalues from -1 to 1, so Chebyshev iterations need
+ * about a third as many steps (G. Golub, R. Varga, Chebyshev semi-iterative methods, 1961) for the linear
+ * system x = a P x + (1 - a) v, which has the same solution but for a factor: G. Del Corso, A. Gulli, F.
+ * Romani, Fast PageRank computation via a sparse linear system, 2005.
  *
  * What a node gives along an edge is its share: score / sum of the weights. Sums over nodes are made in
  * pieces of PIECE nodes and added in the order of these.
@@ -275,9 +275,9 @@ static int iterate(struct rank *r, weir_error *err) {
 }
 
 /*
- * What the iteration changed, of scores that add up to 1, or a bound of it. Twice, since of a system whose
- * sums move two roundings to 1 are compared. The residual of the scores, with all jumps, is no more than that
- * either: so their error is at most this / (1 - damping).
+ * What the iteration changed of scores that add up to 1. Sums are not 1 but in power iterations: that is
+ * allowed for by counting twice. One power iteration more would change no more than this, so the error is
+ * at most this / (1 - damping).
  */
 static double change_of(const struct rank *r, const struct sums *sums) {
   return r->method == POWER ? sums->moved : 2 * sums->moved / fmax(sums->total, 1 - r->options.damping);
