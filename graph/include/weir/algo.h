@@ -263,7 +263,8 @@ typedef enum weir_similarity {
   WEIR_COMMON_NEIGHBORS = 0, /* how many they share */
   WEIR_JACCARD = 1,          /* that, divided by how many either has; 0 if none. P. Jaccard, 1901 */
   WEIR_ADAMIC_ADAR = 2 /* sum of 1/ln(neighbors) over those they share, whose neighbors are counted in the
-                          other direction; L. Adamic, E. Adar, Friends and neighbors on the web, 2003 */
+                          other direction: at least these two (of a node and itself, a neighbor that has
+                          one alone adds 0). L. Adamic, E. Adar, Friends and neighbors on the web, 2003 */
 } weir_similarity;
 
 /* score[i] becomes the similarity of a[i] and b[i]; the three arrays have `count` elements. */
@@ -273,7 +274,7 @@ WEIR_API int weir_similar_pairs(const weir_projection *projection, weir_similari
 
 /* The `room` nodes that are most like `node`, which is `a` of each link, of those that share a neighbor with
  * it: by score, of equal ones the least first. *count becomes how many there are, at most `room`. Time grows
- * with the edges of its neighbors. */
+ * with the edges of its neighbors, of WEIR_JACCARD also with those of the nodes that share them. */
 WEIR_API int weir_similar_nodes(const weir_projection *projection, weir_similarity kind,
                                 weir_direction direction, uint32_t node, const weir_run *run, weir_link *out,
                                 size_t room, size_t *count, weir_error *err);
@@ -296,8 +297,9 @@ WEIR_API int weir_predict_links(const weir_projection *projection, weir_similari
  * these lead to, and so on, each time in the order of their numbers. level[i] (NULL: not wanted), by node, is
  * in which of these groups node i is, from 0: the most edges on a way to it. Else *cyclic becomes 1, and
  * nodes[0..*count-1] a cycle as witness: an edge leads from each to the next, and from the last to the first;
- * no node is twice in it; a loop is a cycle of one. `nodes` is by node. A. Kahn, Topological sorting of large
- * networks, 1962. Errors: WEIR_INVALID (the projection is undirected).
+ * no node is twice in it, and the least is the first; a loop is a cycle of one. What is in level[] then means
+ * nothing. `nodes` is by node. A. Kahn, Topological sorting of large networks, 1962. Errors: WEIR_INVALID
+ * (the projection is undirected).
  */
 WEIR_API int weir_topological_order(const weir_projection *projection, const weir_run *run, uint32_t *nodes,
                                     uint32_t *count, int *cyclic, uint32_t *level, weir_error *err);
