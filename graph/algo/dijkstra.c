@@ -9,7 +9,7 @@ int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes) {
   size_t room = (size_t)nodes + 1;
   d->order = malloc(room * sizeof *d->order);
   d->distance = malloc(room * sizeof *d->distance);
-  d->paths = malloc(room * sizeof *d->paths);
+  d->paths = calloc(room, sizeof *d->paths);
   d->settled = calloc(room, sizeof *d->settled);
   if (!d->order || !d->distance || !d->paths || !d->settled) {
     return WEIR_NOMEM;
