@@ -16,7 +16,7 @@
 int weir__brandes_init(weir__brandes *b, const weir_projection *p) {
   size_t room = (size_t)p->info.nodes + 1;
   b->p = p;
-  b->ways.rows[0] = &p->out;
+  b->ways.sides = weir__sides_of(p, WEIR_OUT);
   b->depth = malloc(room * sizeof *b->depth);
   b->share = calloc(room, sizeof *b->share);
   b->passing = malloc(room * sizeof *b->passing);

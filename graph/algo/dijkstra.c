@@ -69,8 +69,8 @@ int weir__dijkstra_from(weir__dijkstra *d, uint32_t source) {
     }
     d->settled[least.node] = 1;
     d->order[d->reached++] = least.node;
-    for (int side = 0; side < 2 && d->rows[side] && rc == WEIR_OK; side++) {
-      rc = go_along(d, d->rows[side], least.node);
+    for (unsigned side = 0; side < d->sides.count && rc == WEIR_OK; side++) {
+      rc = go_along(d, d->sides.rows[side], least.node);
     }
   }
   return rc;
