@@ -57,7 +57,7 @@ WEIR_API int weir_bfs(const weir_projection *projection, uint32_t source, weir_d
 WEIR_API int weir_sssp(const weir_projection *projection, uint32_t source, weir_direction direction,
                        const weir_run *run, double *distance, uint32_t *parent, weir_error *err);
 
-/* Answers questions about single nodes again and again, with memory of its own: 8 bytes a node. One thread at
+/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread at
  * a time; opaque. The projection has to stay as long. */
 typedef struct weir_explorer weir_explorer;
 
@@ -104,9 +104,9 @@ typedef struct weir_pagerank_options {
   size_t size;         /* sizeof(weir_pagerank_options) */
   double damping;      /* at least 0, less than 1 */
   unsigned iterations; /* at most so many; at least 1 */
-  double tolerance;    /* ends once the scores of an iteration differ from those before by no more than this,
-                          summed up over all nodes; 0: make all the iterations, as Graphalytics asks */
-  int unweighted;      /* 1: weights do not matter */
+  double tolerance; /* ends once an iteration's change is no more than this: the differences from the scores
+                       before, summed up over all nodes; 0: make all the iterations, as Graphalytics asks */
+  int unweighted;   /* 1: weights do not matter */
   const uint32_t *sources;      /* personalised: where jumps lead; none: to any node */
   const double *source_weights; /* how likely each of them is, relatively; NULL: alike */
   size_t source_count;          /* how many */
@@ -118,7 +118,8 @@ typedef struct weir_pagerank_options {
 /* What PageRank did. */
 typedef struct weir_pagerank_result {
   unsigned iterations; /* made */
-  double change;       /* of the last one, summed up over all nodes */
+  double change; /* of the last one, summed up over all nodes, or up to twice that: the sum of all errors
+                    of the scores is at most change / (1 - damping), and rounding */
 } weir_pagerank_result;
 
 /*
@@ -127,7 +128,7 @@ typedef struct weir_pagerank_result {
  * any node, or to one of the sources. Scores add up to 1. L. Page et al., The PageRank Citation Ranking,
  * 1999; Graphalytics. With a tolerance of 0 it is the power iteration that Graphalytics defines, from 1/n on;
  * else the iterations may take a shorter way to the same scores. `result` may be NULL. Errors: WEIR_INVALID
- * (an edge has a negative weight).
+ * (an edge has a negative weight, and weights matter; those of a node cannot be added up).
  */
 WEIR_API int weir_pagerank(const weir_projection *projection, const weir_pagerank_options *options,
                            const weir_run *run, double *score, weir_pagerank_result *result, weir_error *err);
@@ -137,9 +138,10 @@ WEIR_API int weir_pagerank(const weir_projection *projection, const weir_pageran
 /*
  * Community detection by label propagation: each node begins with its own number as label, and in each
  * iteration takes, of the labels that its neighbors had before, the most frequent, of several the least. A
- * neighbor counts once for each edge, in either direction; so one with edges both ways counts twice. Ends
- * after `iterations`, or once nothing changes: *made (NULL: not wanted) tells after how many. label[i] is by
- * node. U. Raghavan et al., Near linear time algorithm to detect community structures, 2007;
+ * neighbor counts once for each edge, in either direction; so one with edges both ways counts twice, and
+ * along a loop a node counts twice for itself. A node without edges keeps its label. Ends after `iterations`,
+ * or once one of them changes nothing: *made (NULL: not wanted) tells after how many, that one included.
+ * label[i] is by node. U. Raghavan et al., Near linear time algorithm to detect community structures, 2007;
  * Graphalytics.
  */
 WEIR_API int weir_cdlp(const weir_projection *projection, unsigned iterations, const weir_run *run,
