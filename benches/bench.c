@@ -68,7 +68,7 @@ int bench_listed(const char *list, const char *name) {
 }
 
 void bench_check_list(const char *option, const char *list, const char *const *known, unsigned count) {
-  char all[256] = "";
+  char all[512] = "";
   size_t named = 0, at = 0;
   for (unsigned i = 0; i < count; i++) {
     named += bench_listed(list, known[i]) ? strlen(known[i]) + 1 : 0;

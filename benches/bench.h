@@ -50,6 +50,10 @@ typedef struct bench_settings {
 
   unsigned nodes, edges; /* of a graph that is made */
   const char *works;     /* names separated by commas */
+  const char *graphs;    /* the same */
+  const char *snap;      /* a SNAP edge list, or NULL */
+  bench_list sizes;      /* edges of graphs that are made one after another; none: one graph */
+  unsigned threads;      /* of a computation that may have several */
 } bench_settings;
 
 /* A subcommand. */
@@ -63,7 +67,7 @@ typedef struct bench_command {
 } bench_command;
 
 extern const bench_command bench_waves, bench_async, bench_read, bench_stress, bench_throughput,
-    bench_latency, bench_mixed, bench_pinned, bench_queries;
+    bench_latency, bench_mixed, bench_pinned, bench_queries, bench_algo;
 
 /* Prints "weir-bench: ..." and ends the program with status 1. */
 _Noreturn void bench_fail(const char *format, ...) WEIR_PRINTF(1, 2);

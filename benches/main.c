@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const bench_command *const commands[] = {&bench_waves,  &bench_async,      &bench_read,
-                                                &bench_stress, &bench_throughput, &bench_latency,
-                                                &bench_mixed,  &bench_pinned,     &bench_queries};
+static const bench_command *const commands[] = {
+    &bench_waves,   &bench_async, &bench_read,   &bench_stress,  &bench_throughput,
+    &bench_latency, &bench_mixed, &bench_pinned, &bench_queries, &bench_algo};
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
 
 /* Every option of every subcommand. The letters only name them in bench_command.takes. */
@@ -39,7 +39,11 @@ static const struct option_text {
     {"rows", 'N', "LIST", "rows inserted in a transaction"},
     {"nodes", 'G', "N", "nodes of the graph"},
     {"edges", 'E', "N", "edges of the graph"},
-    {"works", 'Q', "LIST", "what to ask"},
+    {"works", 'Q', "LIST", "what to ask, or compute"},
+    {"graphs", 'g', "LIST", "uniform, snap (which needs --snap)"},
+    {"snap", 'F', "FILE", "a SNAP edge list, plain or gzip-compressed"},
+    {"sizes", 'z', "LIST", "edges of graphs, one after another, to see how time grows"},
+    {"threads", 'H', "N", "threads of a computation, beside one"},
     {"text", 'T', NULL, "with a full-text index, which the writer's upserts keep up to date"},
     {"seconds", 's', "S", "longest time for one cell in one repetition"},
     {"waves", 'w', "N", "a cell may end after N valid waves and a fifth of the seconds"},
@@ -118,6 +122,12 @@ static void print_default(const bench_settings *s, char letter) {
   case 'Q':
     printf("%s", s->works);
     break;
+  case 'g':
+    printf("%s", s->graphs);
+    break;
+  case 'H':
+    printf("%u", s->threads);
+    break;
   case 's':
     printf("%g", s->seconds);
     break;
@@ -156,7 +166,7 @@ static void print_command_help(const bench_command *command, const bench_setting
     char head[40];
     snprintf(head, sizeof head, "--%s %s", texts[i].name, texts[i].argument ? texts[i].argument : "");
     printf("  %-20s %s", head, texts[i].help);
-    if (!strchr("djT", texts[i].letter)) {
+    if (!strchr("djTFz", texts[i].letter)) {
       printf(" [");
       print_default(defaults, texts[i].letter);
       printf("]");
@@ -179,7 +189,8 @@ static void print_help(void) {
        "  weir-bench stress --durability full --repeat 3\n"
        "  weir-bench throughput --tasks 1,32 --rows 10\n"
        "  weir-bench latency --connections 32 --rate 1000,8000\n"
-       "  weir-bench queries --repeat 3");
+       "  weir-bench queries --repeat 3\n"
+       "  weir-bench algo --snap facebook_combined.txt.gz");
 }
 
 /* ---- The command line ---- */
@@ -289,6 +300,18 @@ static void take(bench_settings *s, const struct option_text *option, const char
     break;
   case 'Q':
     s->works = value;
+    break;
+  case 'g':
+    s->graphs = value;
+    break;
+  case 'F':
+    s->snap = value;
+    break;
+  case 'z':
+    list(name, value, 1e9, &s->sizes);
+    break;
+  case 'H':
+    s->threads = whole(name, value, 1, 64);
     break;
   case 'T':
     s->text = 1;
