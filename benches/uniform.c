@@ -27,34 +27,35 @@ weir_text uniform_key(char *out, unsigned i) {
   return (weir_text){out, (size_t)len};
 }
 
-/* What a transaction puts. */
-typedef struct filling {
-  const uniform *u;
-  pair *pairs; /* sorted */
-  batch *rows;
-  uint64_t random;
-} filling;
-
 static int put_nodes(weir_txn *txn, void *data, weir_error *err) {
-  const filling *f = data;
-  batch *b = f->rows;
-  uint64_t random = f->random;
-  int rc = WEIR_OK;
+  const batch *b = data;
+  return weir_node_put_many(txn, b->nodes, b->count, NULL, err);
+}
+
+static void fill_nodes(const uniform *u, weir_graph *graph, batch *b, uint64_t *random) {
+  weir_error err = WEIR_ERROR_INIT;
   b->count = 0;
-  for (unsigned i = 0; rc == WEIR_OK && i < f->u->nodes; i++) {
-    unsigned value = (unsigned)bench_below(&random, f->u->value_below);
+  for (unsigned i = 0; i < u->nodes; i++) {
+    unsigned value = (unsigned)bench_below(random, u->value_below);
     size_t at = b->count++;
     int len = snprintf(b->props[at], sizeof b->props[at], "{\"value\":%u}", value);
     b->nodes[at] = (weir_node){.key = uniform_key(b->keys[0][at], i),
                                .label = WEIR_TEXT("node"),
                                .props = {b->props[at], (size_t)len}};
-    if (b->count == BATCH || i + 1 == f->u->nodes) {
-      rc = weir_node_put_many(txn, b->nodes, b->count, NULL, err);
+    if (b->count == BATCH || i + 1 == u->nodes) {
+      bench_check(weir_write(weir_graph_auto(graph), put_nodes, b, NULL, &err), &err, "filling the store");
       b->count = 0;
     }
   }
-  return rc;
 }
+
+/* All edges, sorted, and the first random number of their weights. */
+typedef struct filling {
+  const uniform *u;
+  pair *pairs;
+  batch *rows;
+  uint64_t random;
+} filling;
 
 static int by_place(const void *a, const void *b) {
   const pair *x = a, *y = b;
@@ -95,25 +96,19 @@ static int put_edges(weir_txn *txn, void *data, weir_error *err) {
   return rc;
 }
 
-/* In one transaction each: a page of the reverse index is written once, not once for each batch. */
-static void fill(const uniform *u, weir_graph *graph, uint64_t random) {
+/* In one transaction: a page of the reverse index is written once, not once for each batch. */
+static void fill_edges(const uniform *u, weir_graph *graph, batch *b, uint64_t *random) {
   weir_error err = WEIR_ERROR_INIT;
-  weir_txn *txn = weir_graph_auto(graph);
-  filling f = {.u = u, .rows = bench_alloc(sizeof *f.rows), .random = random};
-  bench_check(weir_write(txn, put_nodes, &f, NULL, &err), &err, "filling the store");
-  for (unsigned i = 0; i < u->nodes; i++) {
-    bench_random(&f.random); /* those of the nodes */
-  }
-  f.pairs = draw_pairs(u, &f.random);
-  bench_check(weir_write(txn, put_edges, &f, NULL, &err), &err, "filling the store");
+  filling f = {.u = u, .pairs = draw_pairs(u, random), .rows = b, .random = *random};
+  bench_check(weir_write(weir_graph_auto(graph), put_edges, &f, NULL, &err), &err, "filling the store");
   free(f.pairs);
-  free(f.rows);
 }
 
 void uniform_make(uniform *u, const bench_settings *settings) {
   weir_error err = WEIR_ERROR_INIT;
   weir_graph *graph = NULL;
-  uint64_t begin = bench_now();
+  uint64_t random = settings->seed, begin = bench_now();
+  batch *b = bench_alloc(sizeof *b);
   u->nodes = settings->nodes;
   u->edges = settings->edges;
   u->value_below = u->nodes;
@@ -122,7 +117,9 @@ void uniform_make(uniform *u, const bench_settings *settings) {
   }
   weir_pool_options options = bench_pool_options(settings, WEIR_SINGLE, 0, WEIR_NORMAL);
   bench_check(weir_graph_open(&graph, u->path, &options, &err), &err, "opening the store");
-  fill(u, graph, settings->seed);
+  fill_nodes(u, graph, b, &random);
+  fill_edges(u, graph, b, &random);
   bench_check(weir_graph_close(graph, &err), &err, "closing the store");
+  free(b);
   u->seconds = (double)(bench_now() - begin) / 1e9;
 }
