@@ -13,6 +13,7 @@
 
 #include "labels.h"
 #include "store/storage_frontier.h"
+#include "store/storage_project.h"
 #include "store/storage_query.h"
 #include "store/storage_text.h"
 
@@ -44,7 +45,7 @@ static int connect_graph(struct sqlite3 *db, void **out, void *graph, weir_error
   }
   local->terms = weir__terms_open(api);
   if (!local->terms || weir__frontier_connect(db, &local->frontier) != WEIR_OK ||
-      weir__labels_open(&local->labels) != WEIR_OK) {
+      weir__take_connect(db, &local->taking) != WEIR_OK || weir__labels_open(&local->labels) != WEIR_OK) {
     disconnect_graph(local, graph);
     return weir_fail(err, WEIR_NOMEM, "out of memory for a connection");
   }

@@ -21,6 +21,7 @@ typedef struct weir__local {
   struct weir__frontier *frontier; /* see store/storage_frontier.h */
   struct weir__indexes *indexes;   /* what is known of property indexes, or NULL; see store/storage_query.h */
   struct weir__terms *terms;       /* see store/text_tokenizer.h */
+  struct weir__taking *taking;     /* see store/storage_project.h */
   uint64_t rollbacks;              /* weir_txn_rollbacks when the labels were last known to be right */
   unsigned visiting;               /* visitors of the user's that are running */
 } weir__local;

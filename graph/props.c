@@ -106,6 +106,30 @@ void weir__patch_free(struct json_t *patch) {
   json_decref(patch);
 }
 
+int weir__patch_new(struct json_t **out, weir_error *err) {
+  *out = json_object();
+  return *out ? WEIR_OK : weir_fail(err, WEIR_NOMEM, "out of memory for a patch");
+}
+
+static json_t *json_of(const weir_value *value) {
+  switch (value->type) {
+  case WEIR_TYPE_INT:
+    return json_integer(value->integer);
+  case WEIR_TYPE_REAL:
+    return json_real(value->real);
+  case WEIR_TYPE_TEXT:
+    return json_stringn(value->text.ptr, value->text.len);
+  default:
+    return json_null();
+  }
+}
+
+int weir__patch_set(struct json_t *patch, const char *name, const weir_value *value, weir_error *err) {
+  return json_object_set_new(patch, name, json_of(value)) /* also if that is NULL */
+             ? weir_fail(err, WEIR_NOMEM, "out of memory for a patch")
+             : WEIR_OK;
+}
+
 /* ---- Merging ------------------------------------------------------------------------------------------- */
 
 static int no_memory(weir_error *err) {

@@ -2,7 +2,7 @@
 #ifndef WEIR_GRAPH_PROPS_H
 #define WEIR_GRAPH_PROPS_H
 
-#include <weir/graph.h>
+#include <weir/query.h>
 
 struct json_t;
 
@@ -18,6 +18,13 @@ static inline weir_text weir__props_stored(weir_text props) {
 /* Parses a patch; weir__patch_free frees it. It is not changed by its use. */
 int weir__patch_parse(weir_text patch, struct json_t **out, weir_error *err);
 void weir__patch_free(struct json_t *patch);
+
+/* A patch that changes nothing. Errors: WEIR_NOMEM. */
+int weir__patch_new(struct json_t **out, weir_error *err);
+
+/* Makes it set the member `name` to an integer, a finite real or a text, or remove it (WEIR_TYPE_NONE).
+ * Errors: WEIR_NOMEM. */
+int weir__patch_set(struct json_t *patch, const char *name, const weir_value *value, weir_error *err);
 
 /*
  * Patches `props`, which are valid. *out becomes the new text of *len bytes, which the caller frees, or NULL

@@ -40,14 +40,14 @@ Test(team, works_on_every_item_once_with_any_number_of_threads, .timeout = 60) {
     job->fail_at = UINT64_MAX;
     cr_assert(eq(int, weir__team_open(&team, &run, 1000, &err), WEIR_OK), "%s", err.message);
     cr_assert(le(uint, weir__team_size(team), threads));
-    for (unsigned round = 0; round < 50; round++) {
+    for (unsigned round = 0; round < 20; round++) {
       job->count = ITEMS - round;
       cr_assert(eq(int, weir__team_each(team, job->count, job->grain, work, job, &err), WEIR_OK));
     }
     cr_assert(eq(int, weir__team_close(team, WEIR_OK, &err), WEIR_OK));
     cr_assert(eq(uint, job->wrong, 0));
     for (unsigned i = 0; i < ITEMS; i++) {
-      unsigned rounds = ITEMS - i < 50 ? ITEMS - i : 50;
+      unsigned rounds = ITEMS - i < 20 ? ITEMS - i : 20;
       cr_assert(eq(uint, job->done[i], rounds), "item %u", i);
     }
     free(job);

@@ -18,9 +18,7 @@ void weir_projection_close(weir_projection *p) {
   free(p->out.start);
   free(p->out.far);
   free(p->out.weight);
-  free(p->keys.bytes);
-  free(p->keys.start);
-  free(p->keys.slots);
+  weir__keys_clear(&p->keys);
   free(p);
 }
 

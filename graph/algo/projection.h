@@ -15,10 +15,13 @@ typedef struct weir__rows {
   double *weight;  /* NULL: no weights */
 } weir__rows;
 
-/* The keys of the nodes: one text after another, each followed by a NUL. */
+/* The keys of the nodes: one text after another, each followed by a NUL. Zero it to begin. */
 typedef struct weir__keys {
   char *bytes;
+  size_t byte_room;
   uint64_t *start; /* one more than nodes */
+  size_t room;     /* of start */
+  uint32_t count;  /* how many; none in a projection that was made of a list */
   uint32_t *slots; /* by hash of the key: number + 1, 0: empty; open addressing, linear probing */
   size_t mask;     /* slots - 1 */
 } weir__keys;
@@ -29,6 +32,26 @@ struct weir_projection {
   weir__rows in;  /* undirected: the same arrays as out, and not freed */
   weir__keys keys;
 };
+
+/* Frees the memory. (rows.c) */
+void weir__rows_clear(weir__rows *rows);
+
+/* Gives back the memory that so many entries do not need; if that fails it stays. */
+void weir__rows_trim(weir__rows *rows, uint64_t entries);
+
+/* What is to be made of edges. */
+typedef struct weir__shape {
+  uint32_t nodes;
+  int undirected;
+  int drop_loops;
+  weir_parallel parallel;
+  int ascending; /* 1: rows that are given ascend */
+} weir__shape;
+
+/* Makes a projection without keys of `rows`, in which each edge stands once, in the row of its source; they
+ * are taken over, and cleared, also on error. start has room for nodes + 2 numbers. (rows.c) */
+int weir__projection_of_rows(weir_projection **out, weir__rows *rows, const weir__shape *shape,
+                             weir__team *team, weir_error *err);
 
 /* Edges, in any order, and what is to be made of them. The arrays stay the caller's. */
 typedef struct weir__edge_list {
@@ -41,7 +64,7 @@ typedef struct weir__edge_list {
   weir_parallel parallel;
 } weir__edge_list;
 
-/* Makes rows of edges: a projection without keys. Tests make theirs so. (rows.c) */
+/* The same of a list of edges. Tests make theirs so. (rows.c) */
 int weir__projection_make(weir_projection **out, const weir__edge_list *list, weir__team *team,
                           weir_error *err);
 
@@ -54,6 +77,20 @@ static inline const weir__rows *weir__rows_of(const weir_projection *p, weir_dir
 static inline uint64_t weir__row_length(const weir__rows *rows, uint32_t node) {
   return rows->start[node + 1] - rows->start[node];
 }
+
+/* ---- Keys (keys.c) ------------------------------------------------------------------------------------ */
+
+/* Adds the key of the next node. Errors: WEIR_NOMEM. */
+int weir__keys_add(weir__keys *keys, weir_text key, weir_error *err);
+
+/* All were added: makes them ready to be found. Errors: WEIR_NOMEM. */
+int weir__keys_end(weir__keys *keys, weir_error *err);
+
+/* How many bytes they take. */
+size_t weir__keys_bytes(const weir__keys *keys);
+
+/* Frees the memory. */
+void weir__keys_clear(weir__keys *keys);
 
 /* ---- Arguments of algorithms (projection.c) ----------------------------------------------------------- */
 

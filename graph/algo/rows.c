@@ -1,9 +1,10 @@
 /*
- * From a list of edges to rows.
+ * From edges to rows, in both directions.
  *
- * Edges are put into rows by counting: how many each row has, where it begins, then one after another. That
- * keeps their order, so what was put into rows by the one end, and is then read from there into rows by the
- * other, is ascending there.
+ * Rows are turned round by counting: how many entries each has, where it begins, then one after another, in
+ * the order of the rows that are read. So what comes out ascends, whatever was in: turned round twice, rows
+ * that were in no order ascend, and need no sorting. Parallel edges keep the order in which they were given,
+ * in both directions: a sum over them is the same in both.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,23 +12,39 @@
 #include "../internal.h"
 #include "projection.h"
 
-static void free_rows(weir__rows *rows) {
+#define TICK UINT64_C(1000000) /* entries between two looks at whether to go on */
+
+void weir__rows_clear(weir__rows *rows) {
   free(rows->start);
   free(rows->far);
   free(rows->weight);
   *rows = (weir__rows){NULL, NULL, NULL};
 }
 
+/* Empty rows with room for so many entries. */
 static int make_rows(weir__rows *rows, uint32_t nodes, uint64_t entries, int weighted, weir_error *err) {
   rows->start = calloc((size_t)nodes + 2, sizeof *rows->start); /* one more: see place_entries */
   rows->far = malloc((entries ? entries : 1) * sizeof *rows->far);
   rows->weight = weighted ? malloc((entries ? entries : 1) * sizeof *rows->weight) : NULL;
   if (!rows->start || !rows->far || (weighted && !rows->weight)) {
-    free_rows(rows);
+    weir__rows_clear(rows);
     return weir_fail(err, WEIR_NOMEM, "out of memory for %llu edges", (unsigned long long)entries);
   }
   return WEIR_OK;
 }
+
+void weir__rows_trim(weir__rows *rows, uint64_t entries) {
+  size_t room = entries ? entries : 1;
+  uint32_t *far = realloc(rows->far, room * sizeof *far);
+  rows->far = far ? far : rows->far;
+  if (rows->weight) {
+    double *weight = realloc(rows->weight, room * sizeof *weight);
+    rows->weight = weight ? weight : rows->weight;
+  }
+}
+
+/* ---- Counting -------------------------------------------------------------------------------------------
+ */
 
 /* Adds up the lengths, which stand at start[node + 2]: start[node + 1] becomes where the row begins, and
  * moves to its end as it is filled, which is where the next one begins. */
@@ -45,39 +62,55 @@ static inline void put_entry(weir__rows *rows, uint32_t node, uint32_t far, cons
   }
 }
 
-/* An edge of the list stands in the rows of dst; undirected, in those of src, too. */
+static inline const double *weight_at(const weir__rows *rows, uint64_t at) {
+  return rows->weight ? &rows->weight[at] : NULL;
+}
+
+/* The edges of a list in the rows of their sources, in the order of the list. */
 static void scatter_list(weir__rows *rows, const weir__edge_list *list) {
   for (uint64_t i = 0; i < list->count; i++) {
-    rows->start[(size_t)list->dst[i] + 2]++;
-    if (list->undirected) {
-      rows->start[(size_t)list->src[i] + 2]++;
-    }
+    rows->start[(size_t)list->src[i] + 2]++;
   }
   place_entries(rows, list->nodes);
   for (uint64_t i = 0; i < list->count; i++) {
-    const double *weight = list->weight ? &list->weight[i] : NULL;
-    put_entry(rows, list->dst[i], list->src[i], weight);
-    if (list->undirected) {
-      put_entry(rows, list->src[i], list->dst[i], weight);
-    }
+    put_entry(rows, list->src[i], list->dst[i], list->weight ? &list->weight[i] : NULL);
   }
 }
 
-/* The same edges seen from their other ends: ascending. */
-static void transpose(weir__rows *out, const weir__rows *in, uint32_t nodes) {
+static void count_far_ends(weir__rows *out, const weir__rows *in, uint32_t nodes) {
   uint64_t entries = in->start[nodes];
   for (uint64_t i = 0; i < entries; i++) {
     out->start[(size_t)in->far[i] + 2]++;
   }
-  place_entries(out, nodes);
-  for (uint32_t node = 0; node < nodes; node++) {
-    for (uint64_t i = in->start[node]; i < in->start[node + 1]; i++) {
-      put_entry(out, in->far[i], node, in->weight ? &in->weight[i] : NULL);
-    }
-  }
 }
 
-/* ---- Loops and parallel edges -------------------------------------------------------------------------- */
+/* Looks whether to go on, now and then. */
+static int tick(weir__team *team, uint64_t at, uint64_t *told, weir_error *err) {
+  if (at - *told < TICK) {
+    return WEIR_OK;
+  }
+  *told = at;
+  return weir__team_tick(team, 0, err);
+}
+
+/* The same edges seen from their other ends. `out` is empty, with room for them. */
+static int turn_round(weir__rows *out, const weir__rows *in, uint32_t nodes, weir__team *team,
+                      weir_error *err) {
+  uint64_t told = 0;
+  int rc = WEIR_OK;
+  count_far_ends(out, in, nodes);
+  place_entries(out, nodes);
+  for (uint32_t node = 0; node < nodes && rc == WEIR_OK; node++) {
+    for (uint64_t i = in->start[node]; i < in->start[node + 1]; i++) {
+      put_entry(out, in->far[i], node, weight_at(in, i));
+    }
+    rc = tick(team, in->start[node + 1], &told, err);
+  }
+  return rc;
+}
+
+/* ---- Loops and parallel edges ---------------------------------------------------------------------------
+ */
 
 static double merge_two(double a, double b, weir_parallel how) {
   if (how == WEIR_PARALLEL_SUM) {
@@ -105,34 +138,126 @@ static uint64_t merge_run(weir__rows *rows, uint64_t at, uint64_t first, uint64_
   return step;
 }
 
-/* Takes out what is not wanted; the rows are ascending. */
-static void merge_rows(weir__rows *rows, const weir__edge_list *list) {
+/* Takes out what is not wanted; the rows ascend. */
+static void merge_rows(weir__rows *rows, const weir__shape *shape) {
   uint64_t at = 0, first = 0;
-  for (uint32_t node = 0; node < list->nodes; node++) {
+  if (!shape->parallel && !shape->drop_loops) {
+    return;
+  }
+  for (uint32_t node = 0; node < shape->nodes; node++) {
     uint64_t end = rows->start[node + 1];
     while (first < end) {
       uint32_t far = rows->far[first];
       int loop = far == node;
       uint64_t last = first + 1;
-      while (last < end && rows->far[last] == far && (list->parallel || (loop && list->drop_loops))) {
+      while (last < end && rows->far[last] == far && (shape->parallel || (loop && shape->drop_loops))) {
         last++;
       }
-      if (!loop || !list->drop_loops) {
-        at += merge_run(rows, at, first, last, list->undirected && loop && list->parallel, list->parallel);
+      if (!loop || !shape->drop_loops) {
+        at += merge_run(rows, at, first, last, shape->undirected && loop && shape->parallel, shape->parallel);
       }
       first = last;
     }
     rows->start[node + 1] = at;
   }
+  weir__rows_trim(rows, at);
 }
 
-/* ---- Both directions ----------------------------------------------------------------------------------- */
+/* ---- Directed -------------------------------------------------------------------------------------------
+ */
 
-static void sum_up(weir_projection *p, const weir__edge_list *list) {
+static int fill_directed(weir_projection *p, const weir__shape *shape, weir__team *team, weir_error *err) {
+  int weighted = p->out.weight != NULL;
+  if (shape->ascending) {
+    merge_rows(&p->out, shape);
+  }
+  int rc = make_rows(&p->in, shape->nodes, p->out.start[shape->nodes], weighted, err);
+  if (rc == WEIR_OK) {
+    rc = turn_round(&p->in, &p->out, shape->nodes, team, err);
+  }
+  if (rc || shape->ascending) {
+    return rc;
+  }
+  merge_rows(&p->in, shape);
+  memset(p->out.start, 0, ((size_t)shape->nodes + 2) * sizeof *p->out.start);
+  rc = turn_round(&p->out, &p->in, shape->nodes, team, err);
+  if (rc == WEIR_OK && (shape->parallel || shape->drop_loops)) {
+    weir__rows_trim(&p->out, p->out.start[shape->nodes]);
+  }
+  return rc;
+}
+
+/* ---- Undirected -----------------------------------------------------------------------------------------
+ */
+
+/* Puts `node` into the rows of those far ends that are not less than it (or that are), a loop twice. */
+static void put_both(weir__rows *both, const weir__rows *rows, uint32_t node, int less, int loops) {
+  for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
+    uint32_t far = rows->far[i];
+    if (far == node ? loops : (far < node) == less) {
+      put_entry(both, far, node, weight_at(rows, i));
+    }
+    if (far == node && loops) {
+      put_entry(both, far, node, weight_at(rows, i));
+    }
+  }
+}
+
+/*
+ * Each node goes into the rows of all its neighbors before the next one does, so those ascend. Of parallel
+ * edges those that were given from the lesser node come first in the rows of both.
+ */
+static int fill_both(weir__rows *both, const weir__rows *out, const weir__rows *in, uint32_t nodes,
+                     weir__team *team, weir_error *err) {
+  uint64_t told = 0;
+  int rc = WEIR_OK;
+  count_far_ends(both, out, nodes);
+  count_far_ends(both, in, nodes);
+  place_entries(both, nodes);
+  for (uint32_t node = 0; node < nodes && rc == WEIR_OK; node++) {
+    put_both(both, out, node, 0, 1);
+    put_both(both, in, node, 1, 0);
+    put_both(both, in, node, 0, 0);
+    put_both(both, out, node, 1, 0);
+    rc = tick(team, out->start[node + 1], &told, err);
+  }
+  return rc;
+}
+
+static int fill_undirected(weir_projection *p, const weir__shape *shape, weir__team *team, weir_error *err) {
+  uint64_t count = p->out.start[shape->nodes];
+  int weighted = p->out.weight != NULL;
+  weir__rows both = {NULL, NULL, NULL};
+  int rc = make_rows(&p->in, shape->nodes, count, weighted, err);
+  if (rc == WEIR_OK) {
+    rc = turn_round(&p->in, &p->out, shape->nodes, team, err);
+  }
+  if (rc == WEIR_OK) {
+    rc = make_rows(&both, shape->nodes, 2 * count, weighted, err);
+  }
+  if (rc == WEIR_OK) {
+    rc = fill_both(&both, &p->out, &p->in, shape->nodes, team, err);
+  }
+  if (rc) {
+    weir__rows_clear(&both);
+    return rc;
+  }
+  weir__rows_clear(&p->in);
+  weir__rows_clear(&p->out);
+  p->out = both;
+  merge_rows(&p->out, shape);
+  p->in = p->out;
+  return WEIR_OK;
+}
+
+/* ---- Both -----------------------------------------------------------------------------------------------
+ */
+
+static void sum_up(weir_projection *p, const weir__shape *shape) {
   weir_projection_info *info = &p->info;
   const weir__rows *rows = &p->out;
-  uint64_t entries = rows->start[list->nodes], loops = 0;
-  for (uint32_t node = 0; node < list->nodes; node++) {
+  uint64_t entries = rows->start[shape->nodes], loops = 0;
+  for (uint32_t node = 0; node < shape->nodes; node++) {
     for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
       loops += rows->far[i] == node;
     }
@@ -141,56 +266,46 @@ static void sum_up(weir_projection *p, const weir__edge_list *list) {
     info->least_weight =
         i == 0 || rows->weight[i] < info->least_weight ? rows->weight[i] : info->least_weight;
   }
-  info->nodes = list->nodes;
-  info->edges = list->undirected ? entries / 2 : entries;
-  info->loops = list->undirected ? loops / 2 : loops;
-  info->undirected = list->undirected;
-  info->weighted = list->weight != NULL;
-  size_t sides = list->undirected ? 1 : 2;
-  info->bytes = sizeof *p + sides * (((size_t)list->nodes + 2) * sizeof *rows->start +
+  info->nodes = shape->nodes;
+  info->edges = shape->undirected ? entries / 2 : entries;
+  info->loops = shape->undirected ? loops / 2 : loops;
+  info->undirected = shape->undirected;
+  info->weighted = rows->weight != NULL;
+  size_t sides = shape->undirected ? 1 : 2;
+  info->bytes = sizeof *p + sides * (((size_t)shape->nodes + 2) * sizeof *rows->start +
                                      entries * (sizeof *rows->far + (rows->weight ? sizeof(double) : 0)));
 }
 
-static int fill(weir_projection *p, const weir__edge_list *list, weir_error *err) {
-  uint64_t entries = list->undirected ? 2 * list->count : list->count;
-  int weighted = list->weight != NULL;
-  int rc = make_rows(&p->in, list->nodes, entries, weighted, err);
-  if (rc == WEIR_OK) {
-    rc = make_rows(&p->out, list->nodes, entries, weighted, err);
-  }
-  if (rc) {
-    return rc;
-  }
-  scatter_list(&p->in, list);
-  transpose(&p->out, &p->in, list->nodes);
-  if (list->parallel || list->drop_loops) {
-    merge_rows(&p->out, list);
-  }
-  free_rows(&p->in);
-  if (list->undirected) {
-    p->in = p->out;
-    return WEIR_OK;
-  }
-  rc = make_rows(&p->in, list->nodes, p->out.start[list->nodes], weighted, err);
-  if (rc == WEIR_OK) {
-    transpose(&p->in, &p->out, list->nodes);
-  }
-  return rc;
-}
-
-int weir__projection_make(weir_projection **out, const weir__edge_list *list, weir__team *team,
-                          weir_error *err) {
-  (void)team;
+int weir__projection_of_rows(weir_projection **out, weir__rows *rows, const weir__shape *shape,
+                             weir__team *team, weir_error *err) {
   weir_projection *p = calloc(1, sizeof *p);
   if (!p) {
+    weir__rows_clear(rows);
     return weir_fail(err, WEIR_NOMEM, "out of memory for a projection");
   }
-  int rc = fill(p, list, err);
+  p->out = *rows;
+  *rows = (weir__rows){NULL, NULL, NULL};
+  int rc = shape->undirected ? fill_undirected(p, shape, team, err) : fill_directed(p, shape, team, err);
   if (rc) {
     weir_projection_close(p);
     return rc;
   }
-  sum_up(p, list);
+  sum_up(p, shape);
   *out = p;
   return WEIR_OK;
+}
+
+int weir__projection_make(weir_projection **out, const weir__edge_list *list, weir__team *team,
+                          weir_error *err) {
+  const weir__shape shape = {.nodes = list->nodes,
+                             .undirected = list->undirected,
+                             .drop_loops = list->drop_loops,
+                             .parallel = list->parallel};
+  weir__rows rows;
+  int rc = make_rows(&rows, list->nodes, list->count, list->weight != NULL, err);
+  if (rc) {
+    return rc;
+  }
+  scatter_list(&rows, list);
+  return weir__projection_of_rows(out, &rows, &shape, team, err);
 }

@@ -2,8 +2,8 @@
  * Threads that share work; see team.h.
  *
  * A round is one call of weir__team_each: the calling thread describes it, wakes the helpers, works along,
- * and waits until each helper has left it. Pieces are taken from an atomic counter. Outside of rounds helpers
- * sleep.
+ * and waits until those that have entered it have left. A helper that wakes up late finds the round over, and
+ * is not waited for. Pieces are taken from an atomic counter. Outside of rounds helpers sleep.
  */
 #include "team.h"
 
@@ -40,11 +40,12 @@ struct weir__team {
   _Atomic uint64_t next; /* the first item of the next piece */
   _Atomic int failed;    /* a code: no more pieces are begun */
 
-  pthread_mutex_t lock; /* guards the three below; never held while work or on_progress runs */
+  pthread_mutex_t lock; /* guards what is below; never held while work or on_progress runs */
   pthread_cond_t begun; /* round or closing has changed */
   pthread_cond_t left;  /* inside has become 0 */
-  uint64_t round;       /* number of the latest */
-  unsigned inside;      /* helpers that have not left it */
+  uint64_t round;       /* number of the one that may be entered; 0: there is none */
+  uint64_t rounds;      /* how many there were */
+  unsigned inside;      /* helpers that have entered it, and not left */
   int closing;
 };
 
@@ -108,13 +109,14 @@ static void *run_helper(void *data) {
   uint64_t seen = 0;
   pthread_mutex_lock(&team->lock);
   for (;;) {
-    while (team->round == seen && !team->closing) {
+    while ((team->round == 0 || team->round == seen) && !team->closing) {
       pthread_cond_wait(&team->begun, &team->lock);
     }
     if (team->closing) {
       break;
     }
     seen = team->round;
+    team->inside++;
     pthread_mutex_unlock(&team->lock);
     help(team, self->worker);
     pthread_mutex_lock(&team->lock);
@@ -131,8 +133,7 @@ static void begin_round(weir__team *team) {
     return;
   }
   pthread_mutex_lock(&team->lock);
-  team->round++;
-  team->inside = team->size - 1;
+  team->round = ++team->rounds;
   pthread_cond_broadcast(&team->begun);
   pthread_mutex_unlock(&team->lock);
 }
@@ -142,6 +143,7 @@ static void end_round(weir__team *team) {
     return;
   }
   pthread_mutex_lock(&team->lock);
+  team->round = 0;
   while (team->inside > 0) {
     pthread_cond_wait(&team->left, &team->lock);
   }
@@ -276,7 +278,8 @@ static unsigned threads_for(const weir_run *run, uint64_t units) {
   return processors < most ? processors : (unsigned)most;
 }
 
-int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+/* alone: whatever `run` says of threads, once it has been checked. */
+static int open_team(weir__team **out, const weir_run *run, uint64_t units, int alone, weir_error *err) {
   weir_run known = WEIR_RUN_INIT;
   int rc = weir__options_copy(&known, sizeof known, run, "weir_run", err);
   if (rc) {
@@ -292,7 +295,7 @@ int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_
   }
   team->run = known;
   team->total = units;
-  start_helpers(team, threads_for(&known, units));
+  start_helpers(team, alone ? 1 : threads_for(&known, units));
   rc = tell(team, 0, 0, err);
   if (rc) {
     free_team(team);
@@ -300,6 +303,14 @@ int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_
   }
   *out = team;
   return WEIR_OK;
+}
+
+int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+  return open_team(out, run, units, 0, err);
+}
+
+int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
+  return open_team(out, run, units, 1, err);
 }
 
 int weir__team_close(weir__team *team, int rc, weir_error *err) {

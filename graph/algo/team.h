@@ -16,6 +16,9 @@ typedef struct weir__team weir__team;
  * these, and of itself it starts no more threads than make sense for so much. */
 int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err);
 
+/* As weir__team_open, for work that the calling thread does alone: starts no others. */
+int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units, weir_error *err);
+
 /* Ends the threads. If rc is WEIR_OK, tells the progress of the end. Returns rc, or what on_progress made of
  * it. NULL is a no-op. */
 int weir__team_close(weir__team *team, int rc, weir_error *err);

@@ -71,9 +71,10 @@ int algo_graph_facebook(algo_graph *g) {
   char line[64];
   *g = algo_graph_empty(4039, 1, 0);
   while (gzgets(file, line, sizeof line)) {
-    unsigned src = 0, dst = 0;
-    if (line[0] != '#' && sscanf(line, "%u %u", &src, &dst) == 2) {
-      algo_graph_add(g, src, dst, 1);
+    if (line[0] != '#') {
+      char *rest = NULL;
+      uint32_t src = (uint32_t)strtoul(line, &rest, 10);
+      algo_graph_add(g, src, (uint32_t)strtoul(rest, NULL, 10), 1);
     }
   }
   gzclose(file);

@@ -57,7 +57,7 @@ WEIR_API int weir_bfs(const weir_projection *projection, uint32_t source, weir_d
 WEIR_API int weir_sssp(const weir_projection *projection, uint32_t source, weir_direction direction,
                        const weir_run *run, double *distance, uint32_t *parent, weir_error *err);
 
-/* Answers questions about single nodes again and again, with memory of its own: 8 bytes a node. One thread at
+/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread at
  * a time; opaque. The projection has to stay as long. */
 typedef struct weir_explorer weir_explorer;
 
@@ -104,9 +104,9 @@ typedef struct weir_pagerank_options {
   size_t size;         /* sizeof(weir_pagerank_options) */
   double damping;      /* at least 0, less than 1 */
   unsigned iterations; /* at most so many; at least 1 */
-  double tolerance;    /* ends once the scores of an iteration differ from those before by no more than this,
-                          summed up over all nodes; 0: make all the iterations, as Graphalytics asks */
-  int unweighted;      /* 1: weights do not matter */
+  double tolerance; /* ends once an iteration's change is no more than this: the differences from the scores
+                       before, summed up over all nodes; 0: make all the iterations, as Graphalytics asks */
+  int unweighted;   /* 1: weights do not matter */
   const uint32_t *sources;      /* personalised: where jumps lead; none: to any node */
   const double *source_weights; /* how likely each of them is, relatively; NULL: alike */
   size_t source_count;          /* how many */
@@ -118,7 +118,8 @@ typedef struct weir_pagerank_options {
 /* What PageRank did. */
 typedef struct weir_pagerank_result {
   unsigned iterations; /* made */
-  double change;       /* of the last one, summed up over all nodes */
+  double change; /* of the last one, summed up over all nodes, or up to twice that: the sum of all errors
+                    of the scores is at most change / (1 - damping), and rounding */
 } weir_pagerank_result;
 
 /*
@@ -127,7 +128,7 @@ typedef struct weir_pagerank_result {
  * any node, or to one of the sources. Scores add up to 1. L. Page et al., The PageRank Citation Ranking,
  * 1999; Graphalytics. With a tolerance of 0 it is the power iteration that Graphalytics defines, from 1/n on;
  * else the iterations may take a shorter way to the same scores. `result` may be NULL. Errors: WEIR_INVALID
- * (an edge has a negative weight).
+ * (an edge has a negative weight, and weights matter; those of a node cannot be added up).
  */
 WEIR_API int weir_pagerank(const weir_projection *projection, const weir_pagerank_options *options,
                            const weir_run *run, double *score, weir_pagerank_result *result, weir_error *err);
@@ -137,9 +138,10 @@ WEIR_API int weir_pagerank(const weir_projection *projection, const weir_pageran
 /*
  * Community detection by label propagation: each node begins with its own number as label, and in each
  * iteration takes, of the labels that its neighbors had before, the most frequent, of several the least. A
- * neighbor counts once for each edge, in either direction; so one with edges both ways counts twice. Ends
- * after `iterations`, or once nothing changes: *made (NULL: not wanted) tells after how many. label[i] is by
- * node. U. Raghavan et al., Near linear time algorithm to detect community structures, 2007;
+ * neighbor counts once for each edge, in either direction; so one with edges both ways counts twice, and
+ * along a loop a node counts twice for itself. A node without edges keeps its label. Ends after `iterations`,
+ * or once one of them changes nothing: *made (NULL: not wanted) tells after how many, that one included.
+ * label[i] is by node. U. Raghavan et al., Near linear time algorithm to detect community structures, 2007;
  * Graphalytics.
  */
 WEIR_API int weir_cdlp(const weir_projection *projection, unsigned iterations, const weir_run *run,
@@ -261,7 +263,8 @@ typedef enum weir_similarity {
   WEIR_COMMON_NEIGHBORS = 0, /* how many they share */
   WEIR_JACCARD = 1,          /* that, divided by how many either has; 0 if none. P. Jaccard, 1901 */
   WEIR_ADAMIC_ADAR = 2 /* sum of 1/ln(neighbors) over those they share, whose neighbors are counted in the
-                          other direction; L. Adamic, E. Adar, Friends and neighbors on the web, 2003 */
+                          other direction: at least these two (of a node and itself, a neighbor that has
+                          one alone adds 0). L. Adamic, E. Adar, Friends and neighbors on the web, 2003 */
 } weir_similarity;
 
 /* score[i] becomes the similarity of a[i] and b[i]; the three arrays have `count` elements. */
@@ -271,7 +274,7 @@ WEIR_API int weir_similar_pairs(const weir_projection *projection, weir_similari
 
 /* The `room` nodes that are most like `node`, which is `a` of each link, of those that share a neighbor with
  * it: by score, of equal ones the least first. *count becomes how many there are, at most `room`. Time grows
- * with the edges of its neighbors. */
+ * with the edges of its neighbors, of WEIR_JACCARD also with those of the nodes that share them. */
 WEIR_API int weir_similar_nodes(const weir_projection *projection, weir_similarity kind,
                                 weir_direction direction, uint32_t node, const weir_run *run, weir_link *out,
                                 size_t room, size_t *count, weir_error *err);
@@ -294,8 +297,9 @@ WEIR_API int weir_predict_links(const weir_projection *projection, weir_similari
  * these lead to, and so on, each time in the order of their numbers. level[i] (NULL: not wanted), by node, is
  * in which of these groups node i is, from 0: the most edges on a way to it. Else *cyclic becomes 1, and
  * nodes[0..*count-1] a cycle as witness: an edge leads from each to the next, and from the last to the first;
- * no node is twice in it; a loop is a cycle of one. `nodes` is by node. A. Kahn, Topological sorting of large
- * networks, 1962. Errors: WEIR_INVALID (the projection is undirected).
+ * no node is twice in it, and the least is the first; a loop is a cycle of one. What is in level[] then means
+ * nothing. `nodes` is by node. A. Kahn, Topological sorting of large networks, 1962. Errors: WEIR_INVALID
+ * (the projection is undirected).
  */
 WEIR_API int weir_topological_order(const weir_projection *projection, const weir_run *run, uint32_t *nodes,
                                     uint32_t *count, int *cyclic, uint32_t *level, weir_error *err);

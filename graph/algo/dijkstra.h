@@ -1,0 +1,34 @@
+/* Shortest paths by weights, from one node after another, with memory that is used again and again. */
+#ifndef WEIR_GRAPH_ALGO_DIJKSTRA_H
+#define WEIR_GRAPH_ALGO_DIJKSTRA_H
+
+#include "../traverse/heap.h"
+#include "projection.h"
+
+/* One thread at a time. Arrays are by node, and at rest but for what the last source reached. */
+typedef struct weir__dijkstra {
+  const weir__rows *rows[2]; /* whose edges are gone along; NULL: none */
+  uint32_t *order;           /* the nodes reached, the nearest first, which is the source */
+  uint32_t reached;          /* how many */
+  double *distance;          /* INFINITY: not reached */
+  double *paths;             /* how many shortest ones there are */
+  uint8_t *settled;          /* 1: stands in order */
+  weir__heap heap;
+} weir__dijkstra;
+
+/* Begin with a zeroed struct, and the rows. Clear it after errors, too. Errors: WEIR_NOMEM. */
+int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes);
+void weir__dijkstra_clear(weir__dijkstra *d);
+
+/*
+ * Finds all nodes that can be reached from `source`. Distances are added from the source on, and compared as
+ * they are. An edge is on a shortest path if it leads from a node to one that comes later in `order`, whose
+ * distance is the sum of the two. Weights are above 0. Errors: WEIR_NOMEM.
+ */
+int weir__dijkstra_from(weir__dijkstra *d, uint32_t source);
+
+/* *wanted becomes 1 if the edges of a projection have weights, and these matter. Errors: WEIR_INVALID (one is
+ * not above 0). */
+int weir__dijkstra_wanted(const weir_projection *p, int unweighted, int *wanted, weir_error *err);
+
+#endif
