@@ -148,6 +148,26 @@ GRAPH_TEST(projection, merges_loops_and_parallel_edges_as_told) {
   SAME_STRING(shown(project(txn, &options), WEIR_OUT), "a: b7 c5; b: a7 d4; c: a5 c1 c1; d: b4");
 }
 
+GRAPH_TEST(projection, refuses_weights_that_add_up_to_infinity) {
+  weir_projection_options options = WEIR_PROJECTION_OPTIONS_INIT;
+  weir_projection *p = NULL;
+  fill(txn);
+  weir_edge edge = WEIR_EDGE("a", "knows", "b");
+  edge.weight = 1.7e308;
+  OK(weir_edge_put(txn, &edge, 0, NULL, &err));
+  edge.rank = 1;
+  OK(weir_edge_put(txn, &edge, 0, NULL, &err));
+  options.weight = WEIR_COST_WEIGHT;
+  options.parallel = WEIR_PARALLEL_SUM;
+  for (options.undirected = 0; options.undirected < 2; options.undirected++) {
+    FAILS(weir_projection_open(&p, txn, &options, NULL, &err), WEIR_INVALID, "too great to add up");
+    cr_assert(eq(ptr, p, NULL));
+  }
+  options.undirected = 0;
+  options.parallel = WEIR_PARALLEL_MAX;
+  SAME_STRING(shown(project(txn, &options), WEIR_OUT), "a: b1.7e+308 c5; b: a7 d4; c: c1; d:");
+}
+
 GRAPH_TEST(projection, takes_weights_from_a_property) {
   fill(txn);
   const double missing = -1;

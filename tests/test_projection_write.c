@@ -272,8 +272,11 @@ GRAPH_TEST(projection_write, keeps_text_indexes_right) {
 }
 
 GRAPH_TEST(projection_write, refuses_columns_that_make_no_sense) {
-  put_nodes(txn);
   weir_projection *p = project(txn);
+  FAILS(weir_projection_write(p, NULL, NULL, 0, NULL, NULL, &err), WEIR_INVALID, "txn is NULL");
+  weir_projection_close(p);
+  put_nodes(txn);
+  p = project(txn);
   weir_column columns[2] = {{WEIR_TEXT("a"), WEIR_COLUMN_UINT32, ones},
                             {WEIR_TEXT("a"), WEIR_COLUMN_REAL, ones}};
   FAILS(weir_projection_write(NULL, txn, columns, 1, NULL, NULL, &err), WEIR_INVALID, "projection is NULL");

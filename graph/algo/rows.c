@@ -6,6 +6,7 @@
  * that were in no order ascend, and need no sorting. Parallel edges keep the order in which they were given,
  * in both directions: a sum over them is the same in both.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,6 +254,17 @@ static int fill_undirected(weir_projection *p, const weir__shape *shape, weir__t
 /* ---- Both -----------------------------------------------------------------------------------------------
  */
 
+/* The weights that were given are finite; sums of them may not be. */
+static int check_sums(const weir__rows *rows, const weir__shape *shape, weir_error *err) {
+  uint64_t entries = rows->start[shape->nodes];
+  for (uint64_t i = 0; i < entries && rows->weight && shape->parallel == WEIR_PARALLEL_SUM; i++) {
+    if (!isfinite(rows->weight[i])) {
+      return weir_fail(err, WEIR_INVALID, "the weights of parallel edges are too great to add up");
+    }
+  }
+  return WEIR_OK;
+}
+
 static void sum_up(weir_projection *p, const weir__shape *shape) {
   weir_projection_info *info = &p->info;
   const weir__rows *rows = &p->out;
@@ -286,6 +298,9 @@ int weir__projection_of_rows(weir_projection **out, weir__rows *rows, const weir
   p->out = *rows;
   *rows = (weir__rows){NULL, NULL, NULL};
   int rc = shape->undirected ? fill_undirected(p, shape, team, err) : fill_directed(p, shape, team, err);
+  if (rc == WEIR_OK) {
+    rc = check_sums(&p->out, shape, err);
+  }
   if (rc) {
     weir_projection_close(p);
     return rc;

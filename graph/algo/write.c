@@ -70,8 +70,12 @@ static int check_column(const weir_projection *p, const weir_column *columns, si
   return rc ? rc : check_nodes(p, column, err);
 }
 
-static int check(const weir_projection *p, const weir_column *columns, size_t count, weir_error *err) {
+static int check(const weir_projection *p, const weir_txn *txn, const weir_column *columns, size_t count,
+                 weir_error *err) {
   int rc = weir__check_set(p, "projection", err);
+  if (rc == WEIR_OK) {
+    rc = weir__check_set(txn, "txn", err);
+  }
   if (rc == WEIR_OK && count > 0) {
     rc = weir__check_set(columns, "columns", err);
   }
@@ -254,7 +258,7 @@ int weir_projection_write(const weir_projection *p, weir_txn *txn, const weir_co
   if (written) {
     *written = of.all;
   }
-  int rc = check(p, columns, count, err);
+  int rc = check(p, txn, columns, count, err);
   if (rc == WEIR_OK) {
     rc = weir__options_copy(&of.options, sizeof of.options, options, "weir_build_options", err);
   }
@@ -263,8 +267,8 @@ int weir_projection_write(const weir_projection *p, weir_txn *txn, const weir_co
     rc = prepare(&of, err);
   }
   if (rc == WEIR_OK) {
-    rc = txn && weir_txn_writes(txn) ? weir__graph_write(txn, write_at_once, &of, err)
-                                     : write_all(txn, &of, write_step, err);
+    rc = weir_txn_writes(txn) ? weir__graph_write(txn, write_at_once, &of, err)
+                              : write_all(txn, &of, write_step, err);
   }
   if (written) {
     *written = of.all;

@@ -10,7 +10,7 @@
  * are arrays by number. Nodes are in the order of weir_node_scan.
  *
  * Memory: weir_projection_describe tells it. About 32 bytes a node and its key; an edge 8 bytes, with weights
- * 24. While it is made an edge takes 8 bytes more, with weights 16.
+ * 24. While an undirected one is made, an edge takes twice as much.
  */
 #ifndef WEIR_PROJECTION_H
 #define WEIR_PROJECTION_H
@@ -80,10 +80,11 @@ typedef struct weir_projection_options {
 /*
  * Makes a projection of what `txn` sees, and returns it in *out. One thread reads the store, another takes
  * what was read apart (if run->threads allows). Edges with an end that is not projected are left out.
- * Progress counts nodes and edges.
+ * Progress counts nodes twice: as they are read, and as their edges are.
  *
- * Errors: WEIR_INVALID (also: an edge whose weight is no number, which the message names), WEIR_NOMEM,
- * WEIR_CANCELED (by on_progress), WEIR_FULL (more than 2^32 - 2 nodes).
+ * Errors: WEIR_INVALID (also: an edge whose weight is no number, which the message names; parallel edges
+ * whose weights add up to more than a double holds), WEIR_NOMEM, WEIR_CANCELED (by on_progress), WEIR_FULL
+ * (more than 2^32 - 2 nodes).
  */
 WEIR_API int weir_projection_open(weir_projection **out, weir_txn *txn,
                                   const weir_projection_options *options, const weir_run *run,
