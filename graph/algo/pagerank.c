@@ -284,10 +284,13 @@ static double change_of(const struct rank *r, const struct sums *sums) {
   return r->method == POWER ? sums->moved : 2 * sums->moved / fmax(sums->total, 1 - r->options.damping);
 }
 
-/* Omega of the next Chebyshev iteration. Once the scores are near enough the last step is a plain one. */
+/* Omega of the next Chebyshev iteration. The last one, once scores are near enough or no more may be made, is
+ * a plain step, whose change says how near they are. */
 static double next_stretch(const struct rank *r, unsigned made, double change) {
   double square = r->options.damping * r->options.damping;
-  if (r->method != CHEBYSHEV || change <= r->options.tolerance || (made > 1 && r->stretch <= 1)) {
+  int plain = made > 1 && r->stretch <= 1;
+  if (r->method != CHEBYSHEV || change <= r->options.tolerance || made + 1 == r->options.iterations ||
+      plain) {
     return 1;
   }
   return made == 1 ? 1 / (1 - square / 2) : 1 / (1 - square * r->stretch / 4);
