@@ -91,9 +91,13 @@ static int grow_rows(struct taking *taking, weir_error *err) {
   size_t room = guess_room(taking);
   int weighted = taking->of->options.weight != WEIR_COST_HOPS;
   uint32_t *far = realloc(rows->far, room * sizeof *far);
-  rows->far = far ? far : rows->far;
+  if (far) {
+    rows->far = far;
+  }
   double *weight = weighted ? realloc(rows->weight, room * sizeof *weight) : NULL;
-  rows->weight = weight ? weight : rows->weight;
+  if (weight) {
+    rows->weight = weight;
+  }
   if (!far || (weighted && !weight)) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for %zu edges", room);
   }

@@ -37,10 +37,12 @@ static int make_rows(weir__rows *rows, uint32_t nodes, uint64_t entries, int wei
 void weir__rows_trim(weir__rows *rows, uint64_t entries) {
   size_t room = entries ? entries : 1;
   uint32_t *far = realloc(rows->far, room * sizeof *far);
-  rows->far = far ? far : rows->far;
-  if (rows->weight) {
-    double *weight = realloc(rows->weight, room * sizeof *weight);
-    rows->weight = weight ? weight : rows->weight;
+  if (far) {
+    rows->far = far;
+  }
+  double *weight = rows->weight ? realloc(rows->weight, room * sizeof *weight) : NULL;
+  if (weight) {
+    rows->weight = weight;
   }
 }
 
