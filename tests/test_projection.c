@@ -156,8 +156,8 @@ GRAPH_TEST(projection, takes_weights_from_a_property) {
   options.weight = WEIR_COST_PROP;
   options.weight_path = weir_str("w");
   weir_projection *p = NULL;
-  FAILS(weir_projection_open(&p, txn, &options, NULL, &err), WEIR_INVALID,
-        "edge \"a\" -[knows]-> \"b\", rank 1, has no number at \"w\"");
+  FAILS(weir_projection_open(&p, txn, &options, &(weir_run){.size = sizeof(weir_run), .threads = 2}, &err),
+        WEIR_INVALID, "edge \"a\" -[knows]-> \"b\", rank 1, has no number at \"w\"");
   cr_assert(eq(ptr, p, NULL));
   options.weight_missing = &missing;
   p = project(txn, &options);
