@@ -53,14 +53,13 @@ WEIR_API int weir_bfs(const weir_projection *projection, uint32_t source, weir_d
  * (NULL: not wanted) becomes the node before it on such a way: of those nearer to the source the one with the
  * least number, and only where there is none, one that is as far, over an edge of no length; WEIR_NO_NODE for
  * the source and what is not reached. Following parents always leads to the source. Graphalytics. Both arrays
- * by node. Errors: WEIR_INVALID (an edge has a negative
- * weight).
+ * by node. Errors: WEIR_INVALID (an edge has a negative weight).
  */
 WEIR_API int weir_sssp(const weir_projection *projection, uint32_t source, weir_direction direction,
                        const weir_run *run, double *distance, uint32_t *parent, weir_error *err);
 
-/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread at
- * a time; opaque. The projection has to stay as long. */
+/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread
+ * at a time; opaque. The projection has to stay as long. */
 typedef struct weir_explorer weir_explorer;
 
 /* Opens an explorer of a projection. */
