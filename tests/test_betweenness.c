@@ -135,6 +135,22 @@ Test(betweenness, agrees_with_igraph, .timeout = 60) {
   }
 }
 
+Test(betweenness, counts_steps_whose_weight_is_lost_in_a_sum, .timeout = 60) {
+  algo_graph g = algo_graph_empty(4, 0, 1);
+  double score[4];
+  algo_graph_add(&g, 0, 1, 1);
+  algo_graph_add(&g, 1, 2, 1e-20);
+  algo_graph_add(&g, 2, 1, 1e-20);
+  algo_graph_add(&g, 2, 3, 1);
+  weir_projection *p = algo_graph_project(&g);
+  cr_assert(eq(int, weir_betweenness(p, NULL, NULL, score, &err), WEIR_OK), "%s", err.message);
+  cr_assert(eq(dbl, score[0], 0));
+  cr_assert(eq(dbl, score[1], 2));
+  cr_assert(eq(dbl, score[2], 2));
+  weir_projection_close(p);
+  algo_graph_free(&g);
+}
+
 /* ---- Threads, samples ---------------------------------------------------------------------------------- */
 
 enum { MIDDLE = 700 };
