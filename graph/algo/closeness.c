@@ -45,11 +45,11 @@ static double score_of(const struct closeness *c, const struct sums *sums) {
 static void walk_steps(const struct closeness *c, weir__steps *s, uint32_t first, uint32_t last) {
   struct sums sums[WEIR__STEPS_SOURCES] = {{0, 0, 0}};
   weir__steps_begin(s, first, last);
-  for (double depth = 1; weir__steps_go(s); depth++) {
+  for (uint32_t depth = 1; weir__steps_go(s); depth++) {
     for (uint32_t i = 0; i < last - first; i++) {
       sums[i].reached += s->met[i];
-      sums[i].distance += depth * s->met[i];
-      sums[i].inverse += s->met[i] / depth;
+      sums[i].distance += (double)depth * s->met[i];
+      sums[i].inverse += (double)s->met[i] / depth;
     }
   }
   for (uint32_t i = 0; i < last - first; i++) {

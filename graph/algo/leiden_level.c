@@ -57,16 +57,12 @@ static uint64_t merge_row(const struct merge *m, uint32_t node, uint32_t *far, d
     if (next == node || plus == 0) {
       continue;
     }
-    if (next != latest) {
-      latest = next;
-      length++;
-      if (far) {
-        far[length - 1] = next;
-        weight[length - 1] = 0;
-      }
-    }
-    if (weight) {
-      weight[length - 1] += plus;
+    int again = next == latest;
+    latest = next;
+    length += !again;
+    if (far && weight) {
+      far[length - 1] = next;
+      weight[length - 1] = again ? weight[length - 1] + plus : plus;
     }
   }
   return length;
