@@ -175,7 +175,7 @@ Test(betweenness, is_the_same_with_any_number_of_threads, .timeout = 60) {
     algo_graph g = make_middle(&rng, kind % 2, kind / 2);
     weir_projection *p = algo_graph_project(&g);
     weir_centrality_options options = WEIR_CENTRALITY_OPTIONS_INIT;
-    options.samples = 100;
+    options.samples = 40;
     double score[2][MIDDLE];
     for (int i = 0; i < 4; i++) {
       weir_run run = {sizeof run, threads[i], NULL, NULL};

@@ -10,7 +10,7 @@
 
 #include "igraph_graphs.h"
 
-enum { SMALL = 100, LARGE = 400 };
+enum { SMALL = 100, LARGE = 250 };
 
 static weir_error err;
 
@@ -108,7 +108,7 @@ static void compare(const weir_projection *p, const weir_centrality_options *opt
 
 Test(closeness, agrees_with_igraph, .timeout = 60) {
   weir_test_rng rng = {weir_test_seed()};
-  for (int round = 0; round < 30; round++) {
+  for (int round = 0; round < 20; round++) {
     weir_centrality_options options = WEIR_CENTRALITY_OPTIONS_INIT;
     algo_graph g = algo_graph_random(&rng, LARGE);
     weir_projection *p = algo_graph_project(&g);
