@@ -123,13 +123,17 @@ static void sort_by_part(weir__leiden *l, const weir__level *level, uint32_t par
   }
 }
 
-/* Where the rows end that had room for all edges. A failure to give memory back is none. */
+/* Gives room back that the rows did not need; that it stays where it is, is no failure. */
 static void trim(weir__level *level) {
   uint64_t entries = level->start[level->nodes] + 1;
-  uint32_t *far = realloc(level->far, entries * sizeof *far);
-  level->far = far ? far : level->far;
-  double *weight = realloc(level->weight, entries * sizeof *weight);
-  level->weight = weight ? weight : level->weight;
+  void *far = realloc(level->far, entries * sizeof *level->far);
+  if (far) {
+    level->far = far;
+  }
+  void *weight = realloc(level->weight, entries * sizeof *level->weight);
+  if (weight) {
+    level->weight = weight;
+  }
 }
 
 int weir__level_gather(weir__level *out, const weir__level *level, weir__leiden *l, uint32_t parts,
