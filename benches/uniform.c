@@ -7,13 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { BATCH = 10000 /* rows in one write transaction */ };
+enum { BATCH = 10000 /* rows that are put in one call */ };
 
 typedef struct pair {
   unsigned src, dst;
 } pair;
 
-/* Rows of one transaction, and the text that they point to. */
+/* Rows of one call, and the text that they point to. */
 typedef struct batch {
   size_t count;
   weir_node nodes[BATCH];
@@ -32,18 +32,9 @@ static int put_nodes(weir_txn *txn, void *data, weir_error *err) {
   return weir_node_put_many(txn, b->nodes, b->count, NULL, err);
 }
 
-static int put_edges(weir_txn *txn, void *data, weir_error *err) {
-  const batch *b = data;
-  return weir_edge_put_many(txn, b->edges, b->count, 0, NULL, err);
-}
-
-static void flush(weir_graph *graph, batch *b, weir_txn_fn put) {
-  weir_error err = WEIR_ERROR_INIT;
-  bench_check(weir_write(weir_graph_auto(graph), put, b, NULL, &err), &err, "filling the store");
-  b->count = 0;
-}
-
 static void fill_nodes(const uniform *u, weir_graph *graph, batch *b, uint64_t *random) {
+  weir_error err = WEIR_ERROR_INIT;
+  b->count = 0;
   for (unsigned i = 0; i < u->nodes; i++) {
     unsigned value = (unsigned)bench_below(random, u->value_below);
     size_t at = b->count++;
@@ -52,37 +43,65 @@ static void fill_nodes(const uniform *u, weir_graph *graph, batch *b, uint64_t *
                                .label = WEIR_TEXT("node"),
                                .props = {b->props[at], (size_t)len}};
     if (b->count == BATCH || i + 1 == u->nodes) {
-      flush(graph, b, put_nodes);
+      bench_check(weir_write(weir_graph_auto(graph), put_nodes, b, NULL, &err), &err, "filling the store");
+      b->count = 0;
     }
   }
 }
+
+/* All edges, sorted, and the first random number of their weights. */
+typedef struct filling {
+  const uniform *u;
+  pair *pairs;
+  batch *rows;
+  uint64_t random;
+} filling;
 
 static int by_place(const void *a, const void *b) {
   const pair *x = a, *y = b;
   return x->src != y->src ? (x->src > y->src) - (x->src < y->src) : (x->dst > y->dst) - (x->dst < y->dst);
 }
 
-static void fill_edges(const uniform *u, weir_graph *graph, batch *b, uint64_t *random) {
+static pair *draw_pairs(const uniform *u, uint64_t *random) {
   pair *pairs = bench_alloc(u->edges * sizeof *pairs);
-  int64_t rank = 0;
   for (unsigned i = 0; i < u->edges; i++) {
     pairs[i].src = (unsigned)bench_below(random, u->nodes);
     pairs[i].dst = (unsigned)bench_below(random, u->nodes);
   }
   qsort(pairs, u->edges, sizeof *pairs, by_place);
-  for (unsigned i = 0; i < u->edges; i++) {
+  return pairs;
+}
+
+static int put_edges(weir_txn *txn, void *data, weir_error *err) {
+  const filling *f = data;
+  const pair *pairs = f->pairs;
+  batch *b = f->rows;
+  uint64_t random = f->random;
+  int64_t rank = 0;
+  int rc = WEIR_OK;
+  b->count = 0;
+  for (unsigned i = 0; rc == WEIR_OK && i < f->u->edges; i++) {
     size_t at = b->count++;
     rank = i > 0 && by_place(&pairs[i - 1], &pairs[i]) == 0 ? rank + 1 : 0;
     b->edges[at] = (weir_edge){.src = uniform_key(b->keys[0][at], pairs[i].src),
                                .label = WEIR_TEXT("link"),
                                .dst = uniform_key(b->keys[1][at], pairs[i].dst),
                                .rank = rank,
-                               .weight = (double)(1 + bench_below(random, 100))};
-    if (b->count == BATCH || i + 1 == u->edges) {
-      flush(graph, b, put_edges);
+                               .weight = (double)(1 + bench_below(&random, 100))};
+    if (b->count == BATCH || i + 1 == f->u->edges) {
+      rc = weir_edge_put_many(txn, b->edges, b->count, 0, NULL, err);
+      b->count = 0;
     }
   }
-  free(pairs);
+  return rc;
+}
+
+/* In one transaction: a page of the reverse index is written once, not once for each batch. */
+static void fill_edges(const uniform *u, weir_graph *graph, batch *b, uint64_t *random) {
+  weir_error err = WEIR_ERROR_INIT;
+  filling f = {.u = u, .pairs = draw_pairs(u, random), .rows = b, .random = *random};
+  bench_check(weir_write(weir_graph_auto(graph), put_edges, &f, NULL, &err), &err, "filling the store");
+  free(f.pairs);
 }
 
 void uniform_make(uniform *u, const bench_settings *settings) {
