@@ -77,7 +77,7 @@ static int run_algo(const bench_settings *settings) {
     return 0;
   }
   if (uniform) {
-    differ |= run_graph(settings, algo_graph_uniform(settings), out);
+    differ |= run_graph(settings, algo_graph_uniform(settings, 0), out);
   }
   if (settings->snap && bench_listed(settings->graphs, "snap")) {
     differ |= run_graph(settings, algo_graph_snap(settings), out);

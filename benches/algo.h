@@ -79,8 +79,9 @@ static inline size_t algo_room(const algo_graph *g) {
 /* ---- Graphs (algo_store.c) ---- */
 
 /* Makes a store with a uniform random graph, or from the SNAP edge list settings->snap, whose edges get
- * weights of 1 to 100; opens it, projects all of it with weights, and draws the questions. */
-algo_graph *algo_graph_uniform(const bench_settings *settings);
+ * weights of 1 to 100 (with `bare` by bare statements, which is faster); opens it, projects all of it with
+ * weights, and draws the questions. */
+algo_graph *algo_graph_uniform(const bench_settings *settings, int bare);
 algo_graph *algo_graph_snap(const bench_settings *settings);
 void algo_graph_close(algo_graph *g);
 

@@ -122,7 +122,7 @@ static void run_size(plan *p, unsigned index) {
   char path[PATH_MAX];
   sized.edges = p->settings->sizes.values[index];
   sized.nodes = sized.edges / 10 ? sized.edges / 10 : 1;
-  algo_graph *g = algo_graph_uniform(&sized);
+  algo_graph *g = algo_graph_uniform(&sized, 1);
   algo_weir *weir = algo_weir_open(g);
   memcpy(path, g->path, sizeof path);
   for (int side = 0; side < SIDES; side++) {
