@@ -29,6 +29,7 @@ check() {
   [ $excerpts -gt 0 ] || { echo "$page shows no C" >&2 && failed=1; }
 }
 
+check docs/algorithms.md tests/test_algorithms.c
 check docs/async.md examples/async.c examples/pages.c
 check docs/querying.md tests/test_querying.c
 check docs/search.md tests/test_searching.c examples/memory.c

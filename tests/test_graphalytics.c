@@ -54,13 +54,27 @@ static FILE *open_file(const char *name, const char *suffix) {
   return fopen(path, "r");
 }
 
-/* The nodes are all that are named: some only as ends of edges. */
+/* Takes the next number of a line; 0: there is none. */
+static int take(char **at, unsigned *id) {
+  char *end = *at;
+  unsigned long number = strtoul(*at, &end, 10);
+  int there = end != *at;
+  *at = end;
+  *id = (unsigned)number;
+  cr_assert(lt(ulong, number, IDS));
+  return there;
+}
+
+/* The nodes are all that are named: of rows, some only as ends of edges. */
 static void read_nodes(struct validation *v, FILE *file) {
+  char line[LINE];
   unsigned id = 0;
   int there[IDS] = {0};
-  while (fscanf(file, "%u", &id) == 1) {
-    cr_assert(lt(uint, id, IDS));
-    there[id] = 1;
+  while (fgets(line, sizeof line, file)) {
+    char *at = line;
+    while (take(&at, &id)) {
+      there[id] = 1;
+    }
   }
   for (id = 0; id < IDS; id++) {
     v->number[id] = there[id] ? v->graph.nodes : WEIR_NO_NODE;
@@ -70,34 +84,35 @@ static void read_nodes(struct validation *v, FILE *file) {
   }
 }
 
-static uint32_t number_of(const struct validation *v, unsigned long id) {
-  cr_assert(lt(ulong, id, IDS));
-  cr_assert(ne(u32, v->number[id], WEIR_NO_NODE), "no node %lu", id);
+static uint32_t number_of(const struct validation *v, unsigned id) {
+  cr_assert(ne(u32, v->number[id], WEIR_NO_NODE), "no node %u", id);
   return v->number[id];
 }
 
 /* In rows an undirected edge stands twice. */
 static void read_rows(struct validation *v, FILE *file) {
   char line[LINE];
+  unsigned id = 0, far = 0;
   while (fgets(line, sizeof line, file)) {
-    char *at = line, *end = line;
-    uint32_t node = number_of(v, strtoul(at, &at, 10));
-    for (unsigned long id = strtoul(at, &end, 10); end != at; id = strtoul(at, &end, 10)) {
-      uint32_t far = number_of(v, id);
-      at = end;
-      if (!v->graph.undirected || node < far) {
-        algo_graph_add(&v->graph, node, far, 1);
+    char *at = line;
+    (void)take(&at, &id);
+    while (take(&at, &far)) {
+      if (!v->graph.undirected || id < far) {
+        algo_graph_add(&v->graph, number_of(v, id), number_of(v, far), 1);
       }
     }
   }
 }
 
 static void read_edges(struct validation *v, FILE *file) {
+  char line[LINE];
   unsigned src = 0, dst = 0;
-  double weight = 0;
   v->graph.weighted = 1;
-  while (fscanf(file, "%u %u %lf", &src, &dst, &weight) == 3) {
-    algo_graph_add(&v->graph, number_of(v, src), number_of(v, dst), weight);
+  while (fgets(line, sizeof line, file)) {
+    char *at = line;
+    if (take(&at, &src) && take(&at, &dst)) {
+      algo_graph_add(&v->graph, number_of(v, src), number_of(v, dst), strtod(at, NULL));
+    }
   }
 }
 
@@ -125,23 +140,26 @@ static void drop(struct validation *v) {
   algo_graph_free(&v->graph);
 }
 
-/* The published results, by number of the node. All nodes have one. */
+/* The published results, by number of the node. All nodes have one. Depths, too, fit into a double. */
 static void read_results(const struct validation *v, const char *name, double *values) {
   FILE *file = open_file(name, "");
+  char line[LINE];
   unsigned id = 0;
   uint32_t count = 0;
-  char value[64]; /* numbers of depths, too, are whole or far above 2^53: as doubles they do */
   cr_assert(ne(ptr, file, NULL), "%s is missing", name);
-  while (fscanf(file, "%u %63s", &id, value) == 2) {
-    values[number_of(v, id)] = strtod(value, NULL);
-    count++;
+  while (fgets(line, sizeof line, file)) {
+    char *at = line;
+    if (take(&at, &id)) {
+      values[number_of(v, id)] = strtod(at, NULL);
+      count++;
+    }
   }
   cr_assert(eq(int, fclose(file), 0));
   cr_assert(eq(u32, count, v->graph.nodes), "%s", name);
 }
 
 static void check_near(const struct validation *v, const char *name, const double *got) {
-  double want[IDS];
+  double want[IDS] = {0};
   read_results(v, name, want);
   for (uint32_t i = 0; i < v->graph.nodes; i++) {
     cr_assert(algo_close(got[i], want[i], NEAR, 0), "%s, node %u: %.17g, not %.17g", name, v->id[i], got[i],
@@ -155,7 +173,7 @@ static void check_near(const struct validation *v, const char *name, const doubl
 static void bfs(const char *input, const char *output, int undirected, unsigned source) {
   struct validation v = load(input, undirected);
   uint32_t depth[IDS];
-  double want[IDS];
+  double want[IDS] = {0};
   read_results(&v, output, want);
   cr_assert(eq(int, weir_bfs(v.p, number_of(&v, source), WEIR_OUT, NULL, depth, NULL, &err), WEIR_OK));
   for (uint32_t i = 0; i < v.graph.nodes; i++) {
@@ -176,7 +194,7 @@ static void sssp(const char *input, const char *output, int undirected, unsigned
 static void wcc(const char *input, const char *output, int undirected) {
   struct validation v = load(input, undirected);
   uint32_t component[IDS];
-  double want[IDS];
+  double want[IDS] = {0};
   read_results(&v, output, want);
   cr_assert(eq(int, weir_wcc(v.p, NULL, component, NULL, &err), WEIR_OK));
   for (uint32_t a = 0; a < v.graph.nodes; a++) {
@@ -204,7 +222,7 @@ static void pr(const char *input, const char *output, int undirected, unsigned i
 static void cdlp(const char *input, const char *output, int undirected, unsigned iterations) {
   struct validation v = load(input, undirected);
   uint32_t label[IDS];
-  double want[IDS];
+  double want[IDS] = {0};
   read_results(&v, output, want);
   cr_assert(eq(int, weir_cdlp(v.p, iterations, NULL, label, NULL, &err), WEIR_OK));
   for (uint32_t i = 0; i < v.graph.nodes; i++) {

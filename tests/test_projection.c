@@ -251,3 +251,36 @@ GRAPH_TEST(projection, refuses_options_that_make_no_sense) {
   cr_assert(eq(ptr, p, NULL));
   weir_projection_close(NULL);
 }
+
+struct watching {
+  weir_txn *txn;
+  int calls, cancel_at, wrong;
+  uint64_t done;
+};
+
+/* It may read, too. */
+static int watch(const weir_progress *progress, void *data) {
+  struct watching *watching = data;
+  int64_t count = 0;
+  watching->wrong |= progress->done < watching->done || progress->done > progress->total;
+  watching->done = progress->done;
+  watching->wrong |= weir_node_count(watching->txn, weir_str(NULL), &count, NULL) != WEIR_OK || count != 4;
+  return ++watching->calls == watching->cancel_at;
+}
+
+GRAPH_TEST(projection, ends_at_any_call_of_on_progress) {
+  fill(txn);
+  int rc = WEIR_CANCELED;
+  for (int cancel_at = 1; rc == WEIR_CANCELED; cancel_at++) {
+    struct watching watching = {.txn = txn, .cancel_at = cancel_at};
+    weir_run run = {.size = sizeof run, .on_progress = watch, .data = &watching};
+    weir_projection *p = NULL;
+    rc = weir_projection_open(&p, txn, NULL, &run, &err);
+    cr_assert(eq(int, watching.wrong, 0));
+    cr_assert(eq(int, rc, watching.calls < cancel_at ? WEIR_OK : WEIR_CANCELED), "%s", err.message);
+    cr_assert(eq(int, p == NULL, rc != WEIR_OK));
+    cr_assert(ge(int, watching.calls, cancel_at < 2 ? cancel_at : 2), "at the beginning and at the end");
+    weir_projection_close(p);
+  }
+  OK(rc);
+}

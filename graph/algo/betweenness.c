@@ -1,39 +1,24 @@
 /*
- * Betweenness by U. Brandes: from each source, how many shortest paths lead to each node; then, from the
- * farthest node back, how much of the paths to what lies behind it passes through each.
- *
- * With `share` of a node as (1 + what passes through it) / paths to it, what passes through a node is its
- * number of paths times the sum of the shares of those behind it.
+ * Betweenness: the sum over all sources, or some, of what brandes.c finds.
  *
  * Sources are dealt out to a fixed number of groups, each with a sum of its own, that are added up in order:
  * so rounding is the same for any number of threads. A round is some sources of each group.
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <weir/algo.h>
 
 #include "../internal.h"
-#include "dijkstra.h"
+#include "brandes.h"
 #include "random.h"
 
 #define GROUPS     16               /* more threads than these have nothing to do */
 #define ROUND_WORK UINT64_C(200000) /* nodes and edges to look at for one group in a round, about */
 #define GRAIN      1024             /* nodes a piece of the sum */
-#define UNSEEN     UINT32_MAX
-
-/* What a thread needs. Arrays are by node. */
-struct scratch {
-  weir__dijkstra ways; /* without weights order, reached and paths are used */
-  uint32_t *depth;     /* without weights; UNSEEN: not reached */
-  double *share;       /* 0: not known yet, or not reached */
-  double *passing;     /* by place in order: what passes through the nodes of one depth */
-};
 
 struct betweenness {
   const weir_projection *p;
-  const weir__rows *rows;
   int weighted;
   const uint32_t *sources; /* NULL: all nodes */
   uint32_t source_count;
@@ -43,102 +28,10 @@ struct betweenness {
   double *sums; /* by group, by node */
   double scale;
   double *score;
-  struct scratch *scratch; /* by worker */
+  weir__brandes *scratch; /* by worker */
 };
 
-/* ---- From one source, without weights ------------------------------------------------------------------ */
-
-static void count_paths(struct scratch *s, const weir__rows *rows, uint32_t source) {
-  uint32_t *order = s->ways.order, *depth = s->depth, reached = 1;
-  double *paths = s->ways.paths;
-  order[0] = source;
-  depth[source] = 0;
-  paths[source] = 1;
-  for (uint32_t at = 0; at < reached; at++) {
-    uint32_t node = order[at], next = depth[node] + 1;
-    double here = paths[node];
-    for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
-      uint32_t far = rows->far[i];
-      if (depth[far] == UNSEEN) {
-        depth[far] = next;
-        paths[far] = here;
-        order[reached++] = far;
-      } else if (depth[far] == next) {
-        paths[far] += here;
-      }
-    }
-  }
-  s->ways.reached = reached;
-}
-
-/* Depth by depth: an edge leads to the next depth at most, and of shallower nodes no share is known; so all
- * shares that are known are of nodes behind. */
-static void pass_back(struct scratch *s, const weir__rows *rows, double *sum) {
-  const uint32_t *order = s->ways.order;
-  const double *paths = s->ways.paths;
-  uint32_t last = s->ways.reached;
-  while (last > 1) {
-    uint32_t first = last - 1, depth = s->depth[order[first]];
-    while (s->depth[order[first - 1]] == depth) {
-      first--;
-    }
-    for (uint32_t at = first; at < last; at++) {
-      uint32_t node = order[at];
-      double behind = 0;
-      for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
-        behind += s->share[rows->far[i]];
-      }
-      s->passing[at] = behind * paths[node];
-    }
-    for (uint32_t at = first; at < last; at++) {
-      s->share[order[at]] = (1 + s->passing[at]) / paths[order[at]];
-      sum[order[at]] += s->passing[at];
-    }
-    last = first;
-  }
-}
-
-static void forget(struct scratch *s) {
-  for (uint32_t at = 0; at < s->ways.reached; at++) {
-    s->depth[s->ways.order[at]] = UNSEEN;
-    s->share[s->ways.order[at]] = 0;
-  }
-}
-
-/* ---- From one source, by weights ----------------------------------------------------------------------- */
-
-static void pass_back_weighted(struct scratch *s, const weir__rows *rows, double *sum) {
-  const double *distance = s->ways.distance;
-  for (uint32_t at = s->ways.reached - 1; at > 0; at--) {
-    uint32_t node = s->ways.order[at];
-    double behind = 0, here = distance[node];
-    for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
-      behind += here + rows->weight[i] == distance[rows->far[i]] ? s->share[rows->far[i]] : 0;
-    }
-    double passing = behind * s->ways.paths[node];
-    s->share[node] = (1 + passing) / s->ways.paths[node];
-    sum[node] += passing;
-  }
-  for (uint32_t at = 0; at < s->ways.reached; at++) {
-    s->share[s->ways.order[at]] = 0;
-  }
-}
-
 /* ---- All sources --------------------------------------------------------------------------------------- */
-
-static int add_source(struct scratch *s, const struct betweenness *b, uint32_t source, double *sum) {
-  if (b->weighted) {
-    int rc = weir__dijkstra_from(&s->ways, source);
-    if (rc == WEIR_OK) {
-      pass_back_weighted(s, b->rows, sum);
-    }
-    return rc;
-  }
-  count_paths(s, b->rows, source);
-  pass_back(s, b->rows, sum);
-  forget(s);
-  return WEIR_OK;
-}
 
 /* The items are groups. */
 static int run_groups(void *data, uint64_t first, uint64_t last, unsigned worker) {
@@ -148,9 +41,10 @@ static int run_groups(void *data, uint64_t first, uint64_t last, unsigned worker
     uint64_t at = b->done + group * b->batch, end = at + b->batch;
     for (; at < end && at < b->source_count; at++) {
       uint32_t source = b->sources ? b->sources[at] : (uint32_t)at;
-      int rc = add_source(&b->scratch[worker], b, source, sum);
-      if (rc) {
-        return rc;
+      if (!b->weighted) {
+        weir__brandes_add(&b->scratch[worker], source, sum);
+      } else if (weir__brandes_add_weighted(&b->scratch[worker], source, sum)) {
+        return WEIR_NOMEM;
       }
     }
   }
@@ -170,25 +64,12 @@ static int add_groups(void *data, uint64_t first, uint64_t last, unsigned worker
   return WEIR_OK;
 }
 
-static int init_scratch(struct scratch *s, const struct betweenness *b) {
-  size_t room = (size_t)b->p->info.nodes + 1;
-  s->ways.rows[0] = b->rows;
-  s->depth = malloc(room * sizeof *s->depth);
-  s->share = calloc(room, sizeof *s->share);
-  s->passing = malloc(room * sizeof *s->passing);
-  if (!s->depth || !s->share || !s->passing) {
-    return WEIR_NOMEM;
-  }
-  memset(s->depth, 0xff, room * sizeof *s->depth);
-  return weir__dijkstra_init(&s->ways, b->p->info.nodes);
-}
-
 static int make_scratch(struct betweenness *b, unsigned workers, weir_error *err) {
   b->scratch = calloc(workers, sizeof *b->scratch);
   b->sums = calloc((size_t)b->groups * b->p->info.nodes + 1, sizeof *b->sums);
   int rc = b->scratch && b->sums ? WEIR_OK : WEIR_NOMEM;
   for (unsigned i = 0; i < workers && rc == WEIR_OK; i++) {
-    rc = init_scratch(&b->scratch[i], b);
+    rc = weir__brandes_init(&b->scratch[i], b->p);
   }
   if (rc) {
     rc =
@@ -199,10 +80,7 @@ static int make_scratch(struct betweenness *b, unsigned workers, weir_error *err
 
 static void free_scratch(struct betweenness *b, unsigned workers) {
   for (unsigned i = 0; i < workers && b->scratch; i++) {
-    weir__dijkstra_clear(&b->scratch[i].ways);
-    free(b->scratch[i].depth);
-    free(b->scratch[i].share);
-    free(b->scratch[i].passing);
+    weir__brandes_clear(&b->scratch[i]);
   }
   free(b->scratch);
   free(b->sums);
@@ -289,7 +167,6 @@ int weir_betweenness(const weir_projection *p, const weir_centrality_options *op
   }
   struct betweenness b = {.p = p, .score = score};
   if (rc == WEIR_OK) {
-    b.rows = &p->out;
     rc = weir__dijkstra_wanted(p, known.unweighted, &b.weighted, err);
   }
   uint32_t *sources = NULL;

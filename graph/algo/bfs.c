@@ -19,7 +19,7 @@
 
 enum {
   FOUND_ROOM = 256,   /* nodes that a thread finds before it adds them to the next frontier */
-  DOWN_GRAIN = 64,    /* nodes of the frontier a piece */
+  DOWN_GRAIN = 256,   /* nodes of the frontier a piece */
   UP_GRAIN = 2048,    /* nodes a piece */
   SCAN_SHARE = 8,     /* a look at the depth of so many nodes costs as much as one edge */
   SHARED_EDGES = 8192 /* fewer are not worth waking a thread for */
@@ -85,6 +85,10 @@ static int go_down(void *data, uint64_t first, uint64_t last, unsigned worker) {
   found.count = 0;
   found.edges = 0;
   for (uint64_t i = first; i < last; i++) {
+    if (i + WEIR__START_AHEAD < last) {
+      weir__fetch_start(&s->ahead, s->frontier[i + WEIR__START_AHEAD]);
+      weir__fetch_row(&s->ahead, s->frontier[i + WEIR__ROW_AHEAD]);
+    }
     for (unsigned side = 0; side < s->ahead.count; side++) {
       const weir__rows *rows = s->ahead.rows[side];
       uint64_t end = rows->start[s->frontier[i] + 1];
@@ -99,7 +103,7 @@ static int go_down(void *data, uint64_t first, uint64_t last, unsigned worker) {
   return WEIR_OK;
 }
 
-/* The least node at `depth` in the rows of `node`, up to `below`; WEIR_NO_NODE if there is none. */
+/* The least node at `depth` in the rows of `node`; WEIR_NO_NODE if there is none. */
 static inline uint32_t find_at(const struct search *s, const weir__rows *rows, uint32_t node,
                                uint32_t depth) {
   uint64_t end = rows->start[node + 1];

@@ -19,7 +19,7 @@ struct scratch {
 
 struct closeness {
   const weir_projection *p;
-  const weir__rows *rows[2];
+  weir__sides sides;
   int weighted;
   int harmonic;
   uint32_t done;  /* sources before the round */
@@ -89,9 +89,7 @@ static int walk(void *data, uint64_t first, uint64_t last, unsigned worker) {
 }
 
 static int init_scratch(struct scratch *scratch, const struct closeness *c) {
-  for (int side = 0; side < 2; side++) {
-    scratch->steps.rows[side] = scratch->ways.rows[side] = c->rows[side];
-  }
+  scratch->steps.sides = scratch->ways.sides = c->sides;
   uint32_t nodes = c->p->info.nodes;
   return c->weighted ? weir__dijkstra_init(&scratch->ways, nodes) : weir__steps_init(&scratch->steps, nodes);
 }
@@ -118,7 +116,7 @@ static void free_scratch(struct closeness *c, unsigned workers) {
 
 static int compute(struct closeness *c, const weir_run *run, weir_error *err) {
   uint32_t nodes = c->p->info.nodes;
-  uint64_t work = (nodes + c->p->out.start[nodes]) / (c->weighted ? 1 : WEIR__STEPS_SOURCES);
+  uint64_t work = (nodes + weir__sides_total(&c->sides, nodes)) / (c->weighted ? 1 : WEIR__STEPS_SOURCES);
   weir__team *team = NULL;
   int rc = weir__team_open(&team, run, nodes * (1 + work), err);
   if (rc) {
@@ -155,8 +153,7 @@ int weir_closeness(const weir_projection *p, const weir_centrality_options *opti
   }
   struct closeness c = {.p = p, .harmonic = known.harmonic, .score = score};
   if (rc == WEIR_OK) {
-    c.rows[0] = weir__rows_of(p, known.direction);
-    c.rows[1] = known.direction == WEIR_BOTH ? &p->in : NULL;
+    c.sides = weir__sides_of(p, known.direction);
     rc = weir__dijkstra_wanted(p, known.unweighted, &c.weighted, err);
   }
   return rc == WEIR_OK ? compute(&c, run, err) : rc;

@@ -11,13 +11,13 @@
 #include <weir/algo.h>
 
 #include "../internal.h"
-#include "projection.h"
+#include "sides.h"
 
 #define GRAIN 1024 /* nodes a piece, and between two looks at whether to go on */
 
 struct peel {
-  const weir__rows *count[2]; /* whose edges are a node's degree; NULL: none */
-  const weir__rows *lose[2];  /* the same edges seen from their other ends */
+  weir__sides count; /* edges that are a node's degree */
+  weir__sides lose;  /* the same seen from their other ends */
   uint32_t nodes;
   uint32_t *degree; /* becomes the core number */
   uint32_t *order, *place;
@@ -30,8 +30,8 @@ static int count_degrees(void *data, uint64_t first, uint64_t last, unsigned wor
   (void)worker;
   for (uint32_t node = (uint32_t)first; node < last; node++) {
     uint64_t degree = 0;
-    for (int side = 0; side < 2 && peel->count[side]; side++) {
-      const weir__rows *rows = peel->count[side];
+    for (unsigned side = 0; side < peel->count.count; side++) {
+      const weir__rows *rows = peel->count.rows[side];
       for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
         degree += rows->far[i] != node;
       }
@@ -91,8 +91,8 @@ static inline void lose_one(struct peel *peel, uint32_t node, uint32_t least) {
 static int take_all(struct peel *peel, weir__team *team, weir_error *err) {
   for (uint32_t i = 0; i < peel->nodes; i++) {
     uint32_t node = peel->order[i], least = peel->degree[node];
-    for (int side = 0; side < 2 && peel->lose[side]; side++) {
-      const weir__rows *rows = peel->lose[side];
+    for (unsigned side = 0; side < peel->lose.count; side++) {
+      const weir__rows *rows = peel->lose.rows[side];
       for (uint64_t k = rows->start[node]; k < rows->start[node + 1]; k++) {
         lose_one(peel, rows->far[k], least);
       }
@@ -139,11 +139,8 @@ int weir_core_numbers(const weir_projection *p, weir_direction direction, const 
     return rc;
   }
   struct peel peel = {.nodes = p->info.nodes, .degree = core};
-  peel.count[0] = weir__rows_of(p, direction);
-  peel.lose[0] = direction == WEIR_OUT ? &p->in : &p->out;
-  if (direction == WEIR_BOTH) {
-    peel.count[1] = peel.lose[1] = &p->in;
-  }
+  peel.count = weir__sides_of(p, direction);
+  peel.lose = weir__sides_back(p, direction);
   rc = find_cores(&peel, run, err);
   if (rc == WEIR_OK && greatest) {
     *greatest = 0;

@@ -4,11 +4,12 @@
 #include <weir/algo.h>
 
 #include "../internal.h"
+#include "sides.h"
 
 #define GRAIN 1024 /* nodes a piece */
 
 struct degrees {
-  const weir__rows *rows[2]; /* to be added up; NULL: none */
+  weir__sides sides; /* to be added up */
   uint64_t *degree;
   double *strength;
 };
@@ -27,14 +28,12 @@ static int sum_nodes(void *data, uint64_t first, uint64_t last, unsigned worker)
   const struct degrees *d = data;
   (void)worker;
   for (uint32_t node = (uint32_t)first; node < last; node++) {
-    uint64_t degree = 0;
     double strength = 0;
-    for (int side = 0; side < 2 && d->rows[side]; side++) {
-      degree += weir__row_length(d->rows[side], node);
-      strength = d->strength ? row_sum(d->rows[side], node, strength) : 0;
+    for (unsigned side = 0; side < d->sides.count && d->strength; side++) {
+      strength = row_sum(d->sides.rows[side], node, strength);
     }
     if (d->degree) {
-      d->degree[node] = degree;
+      d->degree[node] = weir__sides_length(&d->sides, node);
     }
     if (d->strength) {
       d->strength[node] = strength;
@@ -45,8 +44,7 @@ static int sum_nodes(void *data, uint64_t first, uint64_t last, unsigned worker)
 
 int weir__degrees(weir__team *team, const weir_projection *p, weir_direction direction, uint64_t *degree,
                   double *strength, weir_error *err) {
-  int both = direction == WEIR_BOTH && !p->info.undirected;
-  struct degrees d = {{weir__rows_of(p, direction), both ? &p->in : NULL}, degree, strength};
+  struct degrees d = {weir__sides_of(p, p->info.undirected ? WEIR_OUT : direction), degree, strength};
   return weir__team_each(team, p->info.nodes, GRAIN, sum_nodes, &d, err);
 }
 

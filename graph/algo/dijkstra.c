@@ -9,7 +9,7 @@ int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes) {
   size_t room = (size_t)nodes + 1;
   d->order = malloc(room * sizeof *d->order);
   d->distance = malloc(room * sizeof *d->distance);
-  d->paths = malloc(room * sizeof *d->paths);
+  d->paths = calloc(room, sizeof *d->paths);
   d->settled = calloc(room, sizeof *d->settled);
   if (!d->order || !d->distance || !d->paths || !d->settled) {
     return WEIR_NOMEM;
@@ -69,8 +69,8 @@ int weir__dijkstra_from(weir__dijkstra *d, uint32_t source) {
     }
     d->settled[least.node] = 1;
     d->order[d->reached++] = least.node;
-    for (int side = 0; side < 2 && d->rows[side] && rc == WEIR_OK; side++) {
-      rc = go_along(d, d->rows[side], least.node);
+    for (unsigned side = 0; side < d->sides.count && rc == WEIR_OK; side++) {
+      rc = go_along(d, d->sides.rows[side], least.node);
     }
   }
   return rc;

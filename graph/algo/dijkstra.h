@@ -3,20 +3,20 @@
 #define WEIR_GRAPH_ALGO_DIJKSTRA_H
 
 #include "../traverse/heap.h"
-#include "projection.h"
+#include "sides.h"
 
 /* One thread at a time. Arrays are by node, and at rest but for what the last source reached. */
 typedef struct weir__dijkstra {
-  const weir__rows *rows[2]; /* whose edges are gone along; NULL: none */
-  uint32_t *order;           /* the nodes reached, the nearest first, which is the source */
-  uint32_t reached;          /* how many */
-  double *distance;          /* INFINITY: not reached */
-  double *paths;             /* how many shortest ones there are */
-  uint8_t *settled;          /* 1: stands in order */
+  weir__sides sides; /* whose edges are gone along */
+  uint32_t *order;   /* the nodes reached, the nearest first, which is the source */
+  uint32_t reached;  /* how many */
+  double *distance;  /* INFINITY: not reached */
+  double *paths;     /* how many shortest ones there are */
+  uint8_t *settled;  /* 1: stands in order */
   weir__heap heap;
 } weir__dijkstra;
 
-/* Begin with a zeroed struct, and the rows. Clear it after errors, too. Errors: WEIR_NOMEM. */
+/* Begin with a zeroed struct, and the sides. Clear it after errors, too. Errors: WEIR_NOMEM. */
 int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes);
 void weir__dijkstra_clear(weir__dijkstra *d);
 

@@ -7,22 +7,32 @@
 
 enum { PIECE = 512 };
 
+struct making {
+  const weir_projection *p;
+  weir__oriented *made;
+};
+
 void weir__oriented_free(weir__oriented *o) {
   free(o->degree);
-  free(o->length);
+  free(o->rows);
   free(o->far);
   free(o->ways);
-  *o = (weir__oriented){.p = NULL};
+  *o = (weir__oriented){NULL, NULL, NULL, NULL};
 }
 
-static int allocate(weir__oriented *o, int ways, weir_error *err) {
-  size_t nodes = o->p->info.nodes ? o->p->info.nodes : 1;
-  uint64_t entries = weir__oriented_row(o, o->p->info.nodes);
+/* Where there is room for the row of a node. */
+static uint64_t place_of(const weir_projection *p, uint32_t node) {
+  return p->out.start[node] + (p->info.undirected ? 0 : p->in.start[node]);
+}
+
+static int allocate(weir__oriented *o, const weir_projection *p, int ways, weir_error *err) {
+  size_t nodes = p->info.nodes ? p->info.nodes : 1;
+  uint64_t entries = place_of(p, p->info.nodes);
   o->degree = malloc(nodes * sizeof *o->degree);
-  o->length = malloc(nodes * sizeof *o->length);
+  o->rows = malloc(nodes * sizeof *o->rows);
   o->far = malloc((entries ? entries : 1) * sizeof *o->far);
   o->ways = ways ? malloc(entries ? entries : 1) : NULL;
-  if (!o->degree || !o->length || !o->far || (ways && !o->ways)) {
+  if (!o->degree || !o->rows || !o->far || (ways && !o->ways)) {
     weir__oriented_free(o);
     return weir_fail(err, WEIR_NOMEM, "out of memory for %llu edges", (unsigned long long)entries);
   }
@@ -68,23 +78,26 @@ static uint32_t list_both(const weir_projection *p, uint32_t node, uint32_t *far
 }
 
 static int list_piece(void *data, uint64_t first, uint64_t last, unsigned worker) {
-  weir__oriented *o = data;
+  const struct making *m = data;
+  const weir_projection *p = m->p;
+  const weir__oriented *o = m->made;
   (void)worker;
   for (uint64_t i = first; i < last; i++) {
     uint32_t node = (uint32_t)i;
-    uint64_t at = weir__oriented_row(o, node);
-    o->degree[i] = o->p->info.undirected ? list_one(&o->p->out, node, o->far + at)
-                                         : list_both(o->p, node, o->far + at, o->ways ? o->ways + at : NULL);
+    uint64_t at = place_of(p, node);
+    o->degree[i] = p->info.undirected ? list_one(&p->out, node, o->far + at)
+                                      : list_both(p, node, o->far + at, o->ways ? o->ways + at : NULL);
   }
   return WEIR_OK;
 }
 
 static int orient_piece(void *data, uint64_t first, uint64_t last, unsigned worker) {
-  weir__oriented *o = data;
+  const struct making *m = data;
+  const weir__oriented *o = m->made;
   const uint32_t *degree = o->degree;
   (void)worker;
   for (uint64_t node = first; node < last; node++) {
-    uint64_t at = weir__oriented_row(o, (uint32_t)node);
+    uint64_t at = place_of(m->p, (uint32_t)node);
     uint32_t kept = 0, own = degree[node];
     for (uint32_t i = 0; i < own; i++) {
       uint32_t far = o->far[at + i];
@@ -94,21 +107,21 @@ static int orient_piece(void *data, uint64_t first, uint64_t last, unsigned work
       }
       kept += degree[far] > own || (degree[far] == own && far > node);
     }
-    o->length[node] = kept;
+    o->rows[node] = (weir__oriented_row){at, kept};
   }
   return WEIR_OK;
 }
 
 int weir__oriented_make(weir__oriented *out, const weir_projection *p, int ways, weir__team *team,
                         weir_error *err) {
-  *out = (weir__oriented){.p = p};
-  int rc = allocate(out, ways && !p->info.undirected, err);
+  struct making m = {p, out};
+  int rc = allocate(out, p, ways && !p->info.undirected, err);
   if (rc) {
     return rc;
   }
-  rc = weir__team_each(team, p->info.nodes, PIECE, list_piece, out, err);
+  rc = weir__team_each(team, p->info.nodes, PIECE, list_piece, &m, err);
   if (rc == WEIR_OK) {
-    rc = weir__team_each(team, p->info.nodes, PIECE, orient_piece, out, err);
+    rc = weir__team_each(team, p->info.nodes, PIECE, orient_piece, &m, err);
   }
   if (rc) {
     weir__oriented_free(out);

@@ -10,23 +10,23 @@
 
 #include "projection.h"
 
+/* The row of a node: far[start] to far[start + length - 1]. */
+typedef struct weir__oriented_row {
+  uint64_t start; /* there is room for all edges of the node: those that stand elsewhere leave a gap */
+  uint32_t length;
+} weir__oriented_row;
+
 typedef struct weir__oriented {
-  const weir_projection *p;
-  uint32_t *degree; /* of a node: distinct neighbors in either direction, without itself */
-  uint32_t *length; /* of a node's row */
-  uint32_t *far;    /* the other ends, ascending. Rows begin where weir__oriented_row says */
-  uint8_t *ways; /* of the same edges: in how many directions there is one, 1 or 2; NULL if not asked for */
+  uint32_t *degree;         /* of a node: distinct neighbors in either direction, without itself */
+  weir__oriented_row *rows; /* by node */
+  uint32_t *far;            /* the other ends; ascending in a row */
+  uint8_t *ways;            /* of the same edges: in how many directions there is one, 1 or 2; or NULL */
 } weir__oriented;
 
-/* Makes it, with `ways` if asked for. Takes 2 units of progress a node. */
+/* Makes it, with `ways` if asked for and the projection is directed. Takes 2 units of progress a node. */
 int weir__oriented_make(weir__oriented *out, const weir_projection *p, int ways, weir__team *team,
                         weir_error *err);
 
 void weir__oriented_free(weir__oriented *oriented);
-
-/* Where the row of a node begins. There is room for all its edges: those that stand elsewhere leave a gap. */
-static inline uint64_t weir__oriented_row(const weir__oriented *o, uint32_t node) {
-  return o->p->out.start[node] + (o->p->info.undirected ? 0 : o->p->in.start[node]);
-}
 
 #endif

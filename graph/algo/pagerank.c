@@ -5,12 +5,12 @@
  * power iteration x' = a P x + (1 - a + a d) v, where d is the score of the nodes without edges that lead
  * away.
  *
- * Else the linear system x = a P x + (1 - a) v is solved, which gives the same but for a factor: G. Del
- * Corso, A. Gulli, F. Romani, Fast PageRank computation via a sparse linear system, 2005. Directed: by
- * Gauss-Seidel iterations between a few ranges of nodes, the phases. In a phase nodes see what they were
- * before it, so that their order, and which thread has them, does not matter. Undirected: P has real
- * eigenvalues from -1 to 1, so Chebyshev iterations take about the square root of the time: G. Golub, R.
- * Varga, Chebyshev semi-iterative methods, 1961.
+ * Else, directed: the same by Gauss-Seidel steps between a few ranges of nodes, the phases. Nodes see of
+ * their own phase what was before it, so that their order, and which thread has them, does not matter; d is
+ * that of the iteration before. Undirected: P has real eigenvalues from -1 to 1, so Chebyshev iterations need
+ * about a third as many steps (G. Golub, R. Varga, Chebyshev semi-iterative methods, 1961) for the linear
+ * system x = a P x + (1 - a) v, which has the same solution but for a factor: G. Del Corso, A. Gulli, F.
+ * Romani, Fast PageRank computation via a sparse linear system, 2005.
  *
  * What a node gives along an edge is its share: score / sum of the weights. Sums over nodes are made in
  * pieces of PIECE nodes and added in the order of these.
@@ -24,8 +24,8 @@
 #include "../internal.h"
 #include "projection.h"
 
-enum { PIECE = 512, PHASES_MAX = 4 };
-#define EDGES_A_PHASE UINT64_C(65536) /* fewer are not worth the wait of the threads for each other */
+enum { PIECE = 512, PHASES = 4 };
+#define EDGES_A_ROUND UINT64_C(200000) /* fewer are not worth waking threads for */
 
 enum method { POWER, GAUSS_SEIDEL, CHEBYSHEV };
 
@@ -218,12 +218,11 @@ static inline double pull(const struct rank *r, uint64_t node) {
   return even + odd;
 }
 
-static int step_piece(void *data, uint64_t first, uint64_t last, unsigned worker) {
-  struct rank *r = data;
+/* The nodes first to last - 1, which are of one piece. */
+static void step_piece(struct rank *r, uint64_t first, uint64_t last) {
   struct sums sums = {0, 0, 0};
   double damping = r->options.damping, uniform = 1 / (double)r->nodes;
-  (void)worker;
-  for (uint64_t i = r->first + first; i < r->first + last; i++) {
+  for (uint64_t i = first; i < last; i++) {
     double score = damping * pull(r, i) + r->base * (r->jump ? r->jump[i] : uniform);
     sums.moved += fabs(score - r->now[i]);
     if (r->stretch > 1) {
@@ -234,7 +233,15 @@ static int step_piece(void *data, uint64_t first, uint64_t last, unsigned worker
     sums.total += score;
     sums.dangling += r->inverse[i] > 0 ? 0 : score;
   }
-  r->sums[(r->first + first) / PIECE] = sums;
+  r->sums[first / PIECE] = sums;
+}
+
+static int step(void *data, uint64_t first, uint64_t last, unsigned worker) {
+  struct rank *r = data;
+  (void)worker;
+  for (uint64_t at = r->first + first; at < r->first + last; at += PIECE) {
+    step_piece(r, at, at + PIECE < r->first + last ? at + PIECE : r->first + last);
+  }
   return WEIR_OK;
 }
 
@@ -244,15 +251,15 @@ static void swap(double **a, double **b) {
   *b = held;
 }
 
-/* One iteration: phase after phase. */
+/* One iteration: phase after phase. What one thread does sooner than others wake up, it does alone. */
 static int iterate(struct rank *r, weir_error *err) {
   uint64_t pieces = ((uint64_t)r->nodes + PIECE - 1) / PIECE;
-  uint64_t phases = r->p->in.start[r->nodes] / EDGES_A_PHASE;
-  phases = r->method != GAUSS_SEIDEL || phases == 0 ? 1 : phases < PHASES_MAX ? phases : PHASES_MAX;
+  uint64_t phases = r->method == GAUSS_SEIDEL ? PHASES : 1;
+  int alone = r->p->in.start[r->nodes] / phases < EDGES_A_ROUND;
   for (uint64_t k = 0; k < phases; k++) {
     uint64_t end = k + 1 < phases ? pieces * (k + 1) / phases * PIECE : r->nodes;
     r->first = pieces * k / phases * PIECE;
-    int rc = weir__team_each(r->team, end - r->first, PIECE, step_piece, r, err);
+    int rc = weir__team_each(r->team, end - r->first, alone ? r->nodes : PIECE, step, r, err);
     if (rc) {
       return rc;
     }
@@ -268,9 +275,9 @@ static int iterate(struct rank *r, weir_error *err) {
 }
 
 /*
- * What the iteration changed, of scores that add up to 1, or a bound of it. Twice, since of a system whose
- * sums move two roundings to 1 are compared. The residual of the scores, with all jumps, is no more than that
- * either: so their error is at most this / (1 - damping).
+ * What the iteration changed of scores that add up to 1. Sums are not 1 but in power iterations: that is
+ * allowed for by counting twice. One power iteration more would change no more than this, so the error is
+ * at most this / (1 - damping).
  */
 static double change_of(const struct rank *r, const struct sums *sums) {
   return r->method == POWER ? sums->moved : 2 * sums->moved / fmax(sums->total, 1 - r->options.damping);

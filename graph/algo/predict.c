@@ -107,11 +107,11 @@ static int find_worth(void *data, uint64_t first, uint64_t last, unsigned worker
 }
 
 static int make_sets(struct prediction *job, weir_direction direction, weir__team *team, weir_error *err) {
-  weir_direction turned = weir__turned(job->p, direction);
   int rc = weir__sets_make(&job->neighbors, job->p, direction, team, err);
   job->sharing = &job->neighbors;
-  if (rc == WEIR_OK && turned != direction) {
-    rc = weir__sets_make(&job->sharers, job->p, turned, team, err);
+  if (rc == WEIR_OK && direction != WEIR_BOTH && !job->p->info.undirected) {
+    weir_direction back = direction == WEIR_OUT ? WEIR_IN : WEIR_OUT;
+    rc = weir__sets_make(&job->sharers, job->p, back, team, err);
     job->sharing = &job->sharers;
   }
   return rc;

@@ -7,38 +7,11 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
+#include "../internal.h"
 #include "../labels.h"
-#include "../node.h"
 #include "../query/cond.h"
-#include "../store/storage_project.h"
-#include "numbers.h"
-#include "projection.h"
-
-struct projecting {
-  weir_projection_options options;
-  const weir_run *run;
-  weir_projection *made;
-
-  weir__team *team;
-  int64_t passed; /* where the scan at hand is */
-  weir__numbers numbers;
-  weir__keys keys;
-  int rc; /* what went wrong in a callback, and its detail */
-  weir_error error;
-
-  int64_t src;       /* of the last edge */
-  uint32_t src_node; /* what that became */
-  uint32_t dst_node; /* of the edge before, if that has the same source; else 0 */
-  int ascending;
-  weir__rows rows; /* of the sources; start[node + 1]: how many edges node has */
-  size_t room, count;
-  uint64_t left_out;
-  int refused; /* 1: an edge has no weight, whose ends are: */
-  int64_t ends[2];
-};
+#include "project.h"
 
 /* ---- What is asked --------------------------------------------------------------------------------------
  */
@@ -91,8 +64,8 @@ static int check_options(const weir_projection_options *options, weir_error *err
 }
 
 /* The labels as numbers. *none: labels were given, but the store has none of them. */
-static int choose(weir_txn *txn, const weir_text *names, size_t count, const weir_cond *where,
-                  int64_t ids[WEIR_LABELS_MAX], weir__chosen *chosen, int *none, weir_error *err) {
+int weir__choose(weir_txn *txn, const weir_text *names, size_t count, const weir_cond *where,
+                 int64_t ids[WEIR_LABELS_MAX], weir__chosen *chosen, int *none, weir_error *err) {
   *chosen = (weir__chosen){.labels = ids, .where = where};
   for (size_t i = 0; i < count; i++) {
     int64_t id;
@@ -111,19 +84,23 @@ static int choose(weir_txn *txn, const weir_text *names, size_t count, const wei
 /* ---- Nodes ----------------------------------------------------------------------------------------------
  */
 
-static int pause_scan(void *data, int64_t at, weir_error *err) {
-  struct projecting *of = data;
-  if (of->rc) {
-    *err = of->error;
-    return of->rc;
-  }
+int weir__project_passed(weir__projecting *of, int64_t at, weir_error *err) {
   uint64_t units = at > of->passed ? (uint64_t)(at - of->passed) : 0;
   of->passed = at;
   return weir__team_tick(of->team, units, err);
 }
 
+static int pause_nodes(void *data, int64_t at, weir_error *err) {
+  weir__projecting *of = data;
+  if (of->rc) {
+    *err = of->error;
+    return of->rc;
+  }
+  return weir__project_passed(of, at, err);
+}
+
 static void take_node(void *data, int64_t id, weir_text key) {
-  struct projecting *of = data;
+  weir__projecting *of = data;
   if (of->rc) {
     return;
   }
@@ -137,14 +114,14 @@ static void take_node(void *data, int64_t id, weir_text key) {
   }
 }
 
-static int take_nodes(struct projecting *of, weir_txn *txn, weir_error *err) {
+static int take_nodes(weir__projecting *of, weir_txn *txn, weir_error *err) {
   const weir_projection_options *options = &of->options;
-  const weir__taker taker = {.node = take_node, .pause = pause_scan, .data = of};
+  const weir__taker taker = {.node = take_node, .pause = pause_nodes, .data = of};
   int64_t labels[WEIR_LABELS_MAX];
   weir__chosen chosen;
   int none = 0;
-  int rc = choose(txn, options->node_labels, options->node_label_count, options->nodes, labels, &chosen,
-                  &none, err);
+  int rc = weir__choose(txn, options->node_labels, options->node_label_count, options->nodes, labels, &chosen,
+                        &none, err);
   if (rc == WEIR_OK && !none) {
     rc = weir__store_take_nodes(txn, &chosen, &taker, err);
   }
@@ -154,153 +131,10 @@ static int take_nodes(struct projecting *of, weir_txn *txn, weir_error *err) {
   return rc ? rc : weir__keys_end(&of->keys, err);
 }
 
-/* ---- Edges ----------------------------------------------------------------------------------------------
- */
-
-static int grow_edges(struct projecting *of, weir_error *err) {
-  size_t room = of->room ? 2 * of->room : WEIR__TAKE_ROWS;
-  uint32_t *far = realloc(of->rows.far, room * sizeof *far);
-  double *weight = of->options.weight ? realloc(of->rows.weight, room * sizeof *weight) : NULL;
-  of->rows.far = far ? far : of->rows.far;
-  of->rows.weight = weight ? weight : of->rows.weight;
-  if (!far || (of->options.weight && !weight)) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for %zu edges", room);
-  }
-  of->room = room;
-  return WEIR_OK;
-}
-
-/* 0: the edge has no weight. */
-static int weigh(struct projecting *of, int64_t src, int64_t dst, double *weight) {
-  if (!isnan(*weight)) {
-    return 1;
-  }
-  if (of->options.weight_missing) {
-    *weight = *of->options.weight_missing;
-    return 1;
-  }
-  of->refused = 1;
-  of->ends[0] = src;
-  of->ends[1] = dst;
-  of->rc = weir_fail(&of->error, WEIR_INVALID, "an edge has no weight");
-  return 0;
-}
-
-static void take_edge(void *data, int64_t src, int64_t dst, double weight) {
-  struct projecting *of = data;
-  if (src != of->src) {
-    of->src = src;
-    of->src_node = weir__numbers_find(&of->numbers, src);
-    of->dst_node = 0;
-  }
-  uint32_t dst_node = weir__numbers_find(&of->numbers, dst);
-  if (of->src_node == WEIR_NO_NODE || dst_node == WEIR_NO_NODE) {
-    of->left_out++;
-    return;
-  }
-  if (of->rc || !weigh(of, src, dst, &weight)) {
-    return;
-  }
-  if (of->count == of->room) {
-    of->rc = grow_edges(of, &of->error);
-    if (of->rc) {
-      return;
-    }
-  }
-  of->ascending &= dst_node >= of->dst_node;
-  of->dst_node = dst_node;
-  of->rows.start[(size_t)of->src_node + 1]++;
-  of->rows.far[of->count] = dst_node;
-  if (of->rows.weight) {
-    of->rows.weight[of->count] = weight;
-  }
-  of->count++;
-}
-
-/* Empty rows; weights are there even if no edge is. */
-static int begin_rows(struct projecting *of, weir_error *err) {
-  of->rows.start = calloc((size_t)of->numbers.count + 2, sizeof *of->rows.start);
-  if (!of->rows.start) {
-    return weir_fail(err, WEIR_NOMEM, "out of memory for %lu nodes", (unsigned long)of->numbers.count);
-  }
-  of->passed = 0;
-  of->src_node = WEIR_NO_NODE;
-  of->ascending = 1;
-  return grow_edges(of, err);
-}
-
-/* All edges were taken: lengths become places, and what is not needed is given back. */
-static void end_rows(struct projecting *of) {
-  for (size_t node = 0; node < of->numbers.count; node++) {
-    of->rows.start[node + 1] += of->rows.start[node];
-  }
-  weir__rows_trim(&of->rows, of->count);
-}
-
-/* ---- Edges without a weight ------------------------------------------------------------------------------
- */
-
-struct naming {
-  char *text;
-  size_t room;
-};
-
-static int name_node(const weir__node_row *row, size_t index, void *data, weir_error *err) {
-  const struct naming *names = data;
-  (void)err;
-  (void)snprintf(names[index].text, names[index].room, "%.*s", WEIR__SHOW(row->key));
-  return WEIR_OK;
-}
-
-/* Says which edge has no number. */
-static int refuse_edge(const struct projecting *of, weir_txn *txn, const weir__chosen *chosen,
-                       weir_error *err) {
-  char src[128] = "", dst[128] = "";
-  struct naming names[2] = {{src, sizeof src}, {dst, sizeof dst}};
-  weir_text label = {NULL, 0};
-  weir__edge_id id = {.label = 0};
-  int found = 0;
-  int rc = weir__store_edge_without(txn, chosen, of->options.weight_path, of->ends[0], of->ends[1], &id,
-                                    &found, err);
-  if (rc == WEIR_OK) {
-    rc = weir__store_node_get(txn, of->ends, 2, name_node, names, err);
-  }
-  if (rc == WEIR_OK && found) {
-    rc = weir__label_name(txn, id.label, &label, err);
-  }
-  if (rc) {
-    return rc;
-  }
-  return weir_fail(err, WEIR_INVALID,
-                   "edge \"%s\" -[%.*s]-> \"%s\", rank %" PRId64
-                   ", has no number at \"%.*s\": give weight_missing, or leave it out by a condition",
-                   src, WEIR__SHOW(label), dst, id.rank, WEIR__SHOW(of->options.weight_path));
-}
-
-static int take_edges(struct projecting *of, weir_txn *txn, weir_error *err) {
-  const weir_projection_options *options = &of->options;
-  const weir__taker taker = {.edge = take_edge, .pause = pause_scan, .data = of};
-  int64_t labels[WEIR_LABELS_MAX];
-  weir__chosen chosen;
-  int none = 0;
-  int rc = choose(txn, options->edge_labels, options->edge_label_count, options->edges, labels, &chosen,
-                  &none, err);
-  if (rc == WEIR_OK) {
-    rc = begin_rows(of, err);
-  }
-  if (rc == WEIR_OK && !none) {
-    rc = weir__store_take_edges(txn, &chosen, options->weight, options->weight_path, &taker, err);
-  }
-  if (rc == WEIR_OK) {
-    end_rows(of);
-  }
-  return rc && of->refused ? refuse_edge(of, txn, &chosen, err) : rc;
-}
-
 /* ---- All of it ------------------------------------------------------------------------------------------
  */
 
-static int make_rows(struct projecting *of, weir_error *err) {
+static int make_rows(weir__projecting *of, weir_error *err) {
   const weir__shape shape = {.nodes = of->numbers.count,
                              .undirected = of->options.undirected != 0,
                              .drop_loops = of->options.drop_loops != 0,
@@ -319,21 +153,21 @@ static int make_rows(struct projecting *of, weir_error *err) {
 }
 
 static int project(weir_txn *txn, void *data, weir_error *err) {
-  struct projecting *of = data;
+  weir__projecting *of = data;
   int64_t last = 0, rev = 0;
   int rc = weir_txn_rev(txn, &rev, err);
   if (rc == WEIR_OK) {
     rc = weir__store_node_last(txn, &last, err);
   }
   if (rc == WEIR_OK) {
-    rc = weir__team_open(&of->team, of->run, last > 0 ? 2 * (uint64_t)last : 0, err);
+    rc = weir__team_open_alone(&of->team, of->run, last > 0 ? 2 * (uint64_t)last : 0, err);
   }
   if (rc) {
     return rc;
   }
   rc = take_nodes(of, txn, err);
   if (rc == WEIR_OK) {
-    rc = take_edges(of, txn, err);
+    rc = weir__project_edges(of, txn, err);
   }
   if (rc == WEIR_OK) {
     rc = make_rows(of, err);
@@ -346,7 +180,7 @@ static int project(weir_txn *txn, void *data, weir_error *err) {
 
 int weir_projection_open(weir_projection **out, weir_txn *txn, const weir_projection_options *options,
                          const weir_run *run, weir_error *err) {
-  struct projecting of = {.options = WEIR_PROJECTION_OPTIONS_INIT, .run = run, .error = WEIR_ERROR_INIT};
+  weir__projecting of = {.options = WEIR_PROJECTION_OPTIONS_INIT, .run = run, .error = WEIR_ERROR_INIT};
   int rc = weir__check_set((const void *)out, "out", err);
   if (rc) {
     return rc;

@@ -110,17 +110,9 @@ static int run(struct search *s, uint32_t nodes, weir__team *team, weir_error *e
 
 static int find_components(const weir_projection *p, uint32_t *component, uint32_t *count,
                            const weir_run *options, weir_error *err) {
-  weir_run alone = WEIR_RUN_INIT;
-  int rc = weir__options_copy(&alone, sizeof alone, options, "weir_run", err);
-  if (rc) {
-    return rc;
-  }
-  if (alone.threads <= WEIR_THREADS_MAX) { /* else weir__team_open refuses it */
-    alone.threads = 1;
-  }
   size_t nodes = p->info.nodes;
   weir__team *team = NULL;
-  rc = weir__team_open(&team, &alone, 2 * (uint64_t)nodes + p->info.edges, err);
+  int rc = weir__team_open_alone(&team, options, 2 * (uint64_t)nodes + p->info.edges, err);
   if (rc) {
     return rc;
   }

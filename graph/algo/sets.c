@@ -52,8 +52,8 @@ int weir__sets_make(weir__sets *sets, const weir_projection *p, weir_direction d
     making.start[node + 1] += making.start[node];
   }
   uint64_t neighbors = making.start[nodes];
-  const weir__rows *rows = making.sides.rows;
-  if (!making.sides.more && neighbors == rows->start[nodes]) {
+  const weir__rows *rows = making.sides.rows[0];
+  if (making.sides.count == 1 && neighbors == rows->start[nodes]) {
     weir__sets_free(sets);
     sets->start = rows->start;
     sets->far = rows->far;

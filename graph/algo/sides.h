@@ -42,4 +42,26 @@ static inline uint64_t weir__sides_total(const weir__sides *sides, uint32_t node
   return total;
 }
 
+/* Searches go from node to node at random, and would wait for memory at each. A loop over a list of nodes
+ * calls these for those that it comes to so many nodes later; the second one after the first. */
+#define WEIR__START_AHEAD 8
+#define WEIR__ROW_AHEAD   4
+
+static inline void weir__fetch_start(const weir__sides *sides, uint32_t node) {
+  for (unsigned side = 0; side < sides->count; side++) {
+    __builtin_prefetch(&sides->rows[side]->start[node]);
+  }
+}
+
+static inline void weir__fetch_row(const weir__sides *sides, uint32_t node) {
+  for (unsigned side = 0; side < sides->count; side++) {
+    const weir__rows *rows = sides->rows[side];
+    uint64_t at = rows->start[node];
+    __builtin_prefetch(rows->far + at);
+    if (rows->weight) {
+      __builtin_prefetch(rows->weight + at);
+    }
+  }
+}
+
 #endif

@@ -127,7 +127,7 @@ int weir_similar_pairs(const weir_projection *projection, weir_similarity kind, 
   }
   struct pairs pairs = {.kind = kind,
                         .sides = weir__sides_of(projection, direction),
-                        .turned = weir__sides_of(projection, weir__turned(projection, direction)),
+                        .turned = weir__sides_back(projection, direction),
                         .a = a,
                         .b = b,
                         .score = score};
@@ -244,7 +244,7 @@ int weir_similar_nodes(const weir_projection *projection, weir_similarity kind, 
   weir__best best = {.links = out, .room = room, .limit = room, .borrowed = 1};
   struct nearest nearest = {.kind = kind,
                             .sides = weir__sides_of(projection, direction),
-                            .turned = weir__sides_of(projection, weir__turned(projection, direction)),
+                            .turned = weir__sides_back(projection, direction),
                             .node = node,
                             .score = calloc(nodes, sizeof *nearest.score),
                             .met = malloc(nodes * sizeof *nearest.met)};

@@ -10,13 +10,7 @@
 
 #include <weir/algo.h>
 
-#include "projection.h"
-
-/* The rows of a direction. */
-typedef struct weir__sides {
-  const weir__rows *rows;
-  const weir__rows *more; /* of WEIR_BOTH: the other ones, too; else NULL */
-} weir__sides;
+#include "sides.h"
 
 /* Where one reads in the neighbors of a node. */
 typedef struct weir__others {
@@ -25,31 +19,13 @@ typedef struct weir__others {
   uint32_t self, last; /* last: the neighbor that was read last */
 } weir__others;
 
-static inline weir__sides weir__sides_of(const weir_projection *p, weir_direction direction) {
-  return direction == WEIR_BOTH ? (weir__sides){&p->out, &p->in}
-                                : (weir__sides){weir__rows_of(p, direction), NULL};
-}
-
-/* The direction in which a neighbor sees those whose neighbor it is. */
-static inline weir_direction weir__turned(const weir_projection *p, weir_direction direction) {
-  if (direction == WEIR_BOTH || p->info.undirected) {
-    return direction;
-  }
-  return direction == WEIR_OUT ? WEIR_IN : WEIR_OUT;
-}
-
-/* How many edges a node has there: at least as many as neighbors. */
-static inline uint64_t weir__sides_length(const weir__sides *sides, uint32_t node) {
-  return weir__row_length(sides->rows, node) + (sides->more ? weir__row_length(sides->more, node) : 0);
-}
-
 static inline weir__others weir__others_of(const weir__sides *sides, uint32_t node) {
-  const weir__rows *rows = sides->rows, *more = sides->more;
+  const weir__rows *rows = sides->rows[0], *more = sides->rows[1];
   weir__others others = {.at = rows->far + rows->start[node],
                          .end = rows->far + rows->start[node + 1],
                          .self = node,
                          .last = WEIR_NO_NODE};
-  if (more) {
+  if (sides->count > 1) {
     others.more = more->far + more->start[node];
     others.more_end = more->far + more->start[node + 1];
   }

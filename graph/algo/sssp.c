@@ -27,8 +27,7 @@
 
 enum {
   PILES = 64,
-  BATCH_ALONE = 64,    /* nodes a batch has at most, with one thread: more would be looked at too early */
-  BATCH_SHARED = 8192, /* with several: fewer would not be worth waking them for */
+  BATCH = 4096,        /* nodes a batch has at most: of more, too many would be looked at too early */
   GRAIN = 256,         /* nodes of a batch a piece */
   SHARED_NODES = 1024, /* a batch of fewer is one piece */
   SPLIT_SHARED = 8192  /* as is the splitting of a smaller pile */
@@ -124,6 +123,10 @@ static int look_at_edges(void *data, uint64_t first, uint64_t last, unsigned wor
   int failed = 0;
   for (uint64_t i = first; i < last && !failed; i++) {
     struct waiting from = s->batch.nodes[i];
+    if (i + WEIR__START_AHEAD < last) {
+      weir__fetch_start(&s->sides, s->batch.nodes[i + WEIR__START_AHEAD].node);
+      weir__fetch_row(&s->sides, s->batch.nodes[i + WEIR__ROW_AHEAD].node);
+    }
     double now;
     __atomic_load(&s->distance[from.node], &now, __ATOMIC_RELAXED);
     if (now < from.distance) {
@@ -200,7 +203,6 @@ static uint64_t least_of_pile(const struct search *s) {
 
 /* The next batch; empty: nothing waits. */
 static int next_batch(struct search *s, weir__team *team, weir_error *err) {
-  size_t most = s->size == 1 ? BATCH_ALONE : BATCH_SHARED;
   s->batch.count = 0;
   for (;;) {
     uint64_t filled = 0;
@@ -215,7 +217,7 @@ static int next_batch(struct search *s, weir__team *team, weir_error *err) {
     for (unsigned i = 0; i < s->size; i++) {
       count += s->heaps[i].piles[s->low].count;
     }
-    if (s->low == 0 || count <= most) {
+    if (s->low == 0 || count <= BATCH) {
       return take_batch(s) ? weir_fail(err, WEIR_NOMEM, "out of memory for %zu nodes of a search", count)
                            : WEIR_OK;
     }
@@ -239,7 +241,6 @@ static uint64_t edges_looked_at(struct search *s) {
 }
 
 static int run(struct search *s, uint32_t source, weir__team *team, weir_error *err) {
-  s->distance[source] = 0;
   if (put(&s->heaps[0], 0, (struct waiting){0, source})) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for a search");
   }
@@ -280,6 +281,7 @@ static int by_weight(const weir_projection *p, uint32_t source, weir_direction d
   for (uint32_t i = 0; i < p->info.nodes; i++) {
     distance[i] = INFINITY;
   }
+  distance[source] = 0;
   int rc = run(&s, source, team, err);
   free_heaps(&s);
   if (rc == WEIR_OK && parent) {

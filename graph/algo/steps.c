@@ -53,8 +53,8 @@ static uint32_t spread(weir__steps *s, const weir__rows *rows, uint32_t found) {
 
 int weir__steps_go(weir__steps *s) {
   uint32_t found = 0;
-  for (int side = 0; side < 2 && s->rows[side]; side++) {
-    found = spread(s, s->rows[side], found);
+  for (unsigned side = 0; side < s->sides.count; side++) {
+    found = spread(s, s->sides.rows[side], found);
   }
   s->count = 0;
   memset(s->met, 0, sizeof s->met);

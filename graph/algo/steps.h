@@ -2,13 +2,13 @@
 #ifndef WEIR_GRAPH_ALGO_STEPS_H
 #define WEIR_GRAPH_ALGO_STEPS_H
 
-#include "projection.h"
+#include "sides.h"
 
 #define WEIR__STEPS_SOURCES 64 /* at once: bits of a word */
 
 /* One thread at a time. Arrays are by node, with a bit for each source. */
 typedef struct weir__steps {
-  const weir__rows *rows[2]; /* whose edges are gone along; NULL: none */
+  weir__sides sides; /* whose edges are gone along */
   uint32_t nodes;
   uint64_t *seen;                    /* has reached the node */
   uint64_t *visit;                   /* reached it in the latest step */
@@ -19,7 +19,7 @@ typedef struct weir__steps {
   uint32_t met[WEIR__STEPS_SOURCES]; /* by source: how many nodes it reached in the latest step */
 } weir__steps;
 
-/* Begin with a zeroed struct, and the rows. Clear it after errors, too. Errors: WEIR_NOMEM. */
+/* Begin with a zeroed struct, and the sides. Clear it after errors, too. Errors: WEIR_NOMEM. */
 int weir__steps_init(weir__steps *s, uint32_t nodes);
 void weir__steps_clear(weir__steps *s);
 

@@ -313,6 +313,10 @@ int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units,
   return open_team(out, run, units, 1, err);
 }
 
+unsigned weir__team_wished(const weir__team *team) {
+  return threads_for(&team->run, team->total);
+}
+
 int weir__team_close(weir__team *team, int rc, weir_error *err) {
   if (team) {
     if (rc == WEIR_OK) {

@@ -19,6 +19,9 @@ int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_
 /* As weir__team_open, for work that the calling thread does alone: starts no others. */
 int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units, weir_error *err);
 
+/* How many threads weir__team_open would have made it of. */
+unsigned weir__team_wished(const weir__team *team);
+
 /* Ends the threads. If rc is WEIR_OK, tells the progress of the end. Returns rc, or what on_progress made of
  * it. NULL is a no-op. */
 int weir__team_close(weir__team *team, int rc, weir_error *err);

@@ -12,11 +12,12 @@
 #include "../internal.h"
 #include "oriented.h"
 
-enum { PIECE = 256 };
+enum { PIECE = 256, GATHER = 64, AHEAD = 3 };
 
 struct worker {
   uint64_t *count; /* by node */
   uint8_t *mark;   /* by node: 0, or the ways of the edge from the node that is being looked at */
+  uint32_t hits[GATHER];
 };
 
 struct search {
@@ -41,30 +42,45 @@ static int allocate(struct search *s, const weir__team *team, weir_error *err) {
   return WEIR_OK;
 }
 
-/* The triangles of `node` and `next`, whose edge goes `ways` ways, with the marked nodes. */
-static uint64_t look(const weir__oriented *o, const struct worker *w, uint32_t next, uint64_t *own) {
-  const uint32_t *far = o->far + weir__oriented_row(o, next);
+/*
+ * The triangles of a node, whose row is marked, and `next` of that row. Hits are first gathered, without a
+ * branch that depends on them, which could not be predicted.
+ */
+static uint64_t look(const weir__oriented *o, struct worker *w, uint32_t next) {
+  const uint32_t *far = o->far + o->rows[next].start;
+  uint32_t length = o->rows[next].length;
   uint64_t found = 0;
-  (void)own;
-  for (uint32_t i = 0; i < o->length[next]; i++) {
-    if (w->mark[far[i]]) {
-      w->count[far[i]]++;
-      found++;
+  for (uint32_t i = 0; i < length;) {
+    uint32_t count = 0, end = length - i < GATHER ? length : i + GATHER;
+    for (; i < end; i++) {
+      w->hits[count] = far[i];
+      count += w->mark[far[i]];
     }
+    for (uint32_t k = 0; k < count; k++) {
+      w->count[w->hits[k]]++;
+    }
+    found += count;
   }
   return found;
 }
 
-static uint64_t look_ways(const weir__oriented *o, const struct worker *w, uint32_t next, uint8_t ways,
+/* The same of a directed projection; the edge from the node to `next` goes `ways` ways. *own grows by the
+ * directed edges opposite the node, and those opposite `next` are returned. */
+static uint64_t look_ways(const weir__oriented *o, struct worker *w, uint32_t next, uint8_t ways,
                           uint64_t *own) {
-  uint64_t at = weir__oriented_row(o, next), found = 0;
-  for (uint32_t i = 0; i < o->length[next]; i++) {
-    uint32_t far = o->far[at + i];
-    uint8_t mark = w->mark[far];
-    if (mark) {
+  uint64_t at = o->rows[next].start, found = 0;
+  uint32_t length = o->rows[next].length;
+  for (uint32_t i = 0; i < length;) {
+    uint32_t count = 0, end = length - i < GATHER ? length : i + GATHER;
+    for (; i < end; i++) {
+      w->hits[count] = i;
+      count += w->mark[o->far[at + i]] != 0;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+      uint32_t far = o->far[at + w->hits[k]];
       w->count[far] += ways;
-      *own += o->ways[at + i];
-      found += mark;
+      *own += o->ways[at + w->hits[k]];
+      found += w->mark[far];
     }
   }
   return found;
@@ -73,19 +89,22 @@ static uint64_t look_ways(const weir__oriented *o, const struct worker *w, uint3
 static int search_piece(void *data, uint64_t first, uint64_t last, unsigned worker) {
   struct search *s = data;
   const weir__oriented *o = &s->rows;
-  const struct worker *w = &s->workers[worker];
+  struct worker *w = &s->workers[worker];
   for (uint64_t node = first; node < last; node++) {
-    uint64_t at = weir__oriented_row(o, (uint32_t)node), own = 0;
+    uint64_t at = o->rows[node].start, own = 0;
     const uint32_t *far = o->far + at;
-    uint32_t length = o->length[node];
+    uint32_t length = o->rows[node].length;
     for (uint32_t i = 0; i < length && length > 1; i++) {
       w->mark[far[i]] = o->ways ? o->ways[at + i] : 1;
     }
     for (uint32_t i = 0; i < length && length > 1; i++) {
+      if (i + AHEAD < length) {
+        __builtin_prefetch(o->far + o->rows[far[i + AHEAD]].start);
+      }
       if (o->ways) {
         w->count[far[i]] += look_ways(o, w, far[i], o->ways[at + i], &own);
       } else {
-        uint64_t found = look(o, w, far[i], &own);
+        uint64_t found = look(o, w, far[i]);
         w->count[far[i]] += found;
         own += found;
       }

@@ -49,9 +49,11 @@ WEIR_API int weir_bfs(const weir_projection *projection, uint32_t source, weir_d
 
 /*
  * Single-source shortest paths: distance[i] becomes the least sum of weights on a way from `source` to node
- * i, added from the source on; INFINITY if there is no way. parent[i] (NULL: not wanted) becomes the node
- * before it on such a way; WEIR_NO_NODE for the source and what is not reached: following parents always
- * leads to the source. Graphalytics. Both arrays by node. Errors: WEIR_INVALID (an edge has a negative
+ * i, added from the source on; INFINITY if there is no way, or the sum is more than a double holds. parent[i]
+ * (NULL: not wanted) becomes the node before it on such a way: of those nearer to the source the one with the
+ * least number, and only where there is none, one that is as far, over an edge of no length; WEIR_NO_NODE for
+ * the source and what is not reached. Following parents always leads to the source. Graphalytics. Both arrays
+ * by node. Errors: WEIR_INVALID (an edge has a negative
  * weight).
  */
 WEIR_API int weir_sssp(const weir_projection *projection, uint32_t source, weir_direction direction,
