@@ -111,6 +111,10 @@ void algo_scale(const bench_settings *settings, jsonl *out);
 const char *algo_name(algo_work work);
 const char *algo_text(algo_work work);
 
+/* "2 threads"; 0: "default", as many as weir chooses. */
+enum { ALGO_THREADS_SIZE = 24 };
+const char *algo_threads(unsigned threads, char out[ALGO_THREADS_SIZE]);
+
 /* Whether a work makes sense for a graph, and was asked for. */
 int algo_wanted(const bench_settings *settings, const algo_graph *g, algo_work work);
 
