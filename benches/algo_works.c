@@ -77,6 +77,15 @@ const char *algo_text(algo_work work) {
   return rows[work].text;
 }
 
+const char *algo_threads(unsigned threads, char out[ALGO_THREADS_SIZE]) {
+  if (threads == 0) {
+    snprintf(out, ALGO_THREADS_SIZE, "default");
+  } else {
+    snprintf(out, ALGO_THREADS_SIZE, "%u thread%s", threads, threads == 1 ? "" : "s");
+  }
+  return out;
+}
+
 int algo_wanted(const bench_settings *settings, const algo_graph *g, algo_work work) {
   int small = (double)g->info.nodes * (double)g->info.edges <= SMALL;
   if ((work == ALGO_BETWEENNESS || work == ALGO_CLOSENESS) && !small) {
@@ -203,13 +212,14 @@ static void print_row(const plan *p, const cell *c, table *t) {
 }
 
 static void print(const plan *p) {
-  unsigned several = p->settings->threads;
-  char heads[160];
-  printf("\nTime of a run: weir on one thread and on %u, igraph on one; medians of %u repetitions.\n"
-         "Targets: igraph/1 at least 1, 1/%u above 1.\n\n",
-         several, p->settings->repeat, several);
-  snprintf(heads, sizeof heads, "<work|1 thread|%u threads|igraph|igraph/1|(min..max)|<|1/%u|<|<found",
-           several, several);
+  char heads[160], several[ALGO_THREADS_SIZE];
+  algo_threads(p->settings->threads, several);
+  printf(
+      "\nTime of a run; `1 thread` and `%s` are weir's, igraph has one thread; medians of %u repetitions.\n"
+      "igraph/1: igraph's time to that of `1 thread`, target 1; gain: `1 thread` to `%s`, target above "
+      "1.\n\n",
+      several, p->settings->repeat, several);
+  snprintf(heads, sizeof heads, "<work|1 thread|%s|igraph|igraph/1|(min..max)|<|gain|<|<found", several);
   table *t = table_new(heads);
   int targets = 1;
   for (unsigned i = 0; i < p->count; i++) {
@@ -222,7 +232,23 @@ static void print(const plan *p) {
   table_print(t);
 }
 
+/* A thread takes some tens of microseconds to start. */
+static void print_short(const plan *p) {
+  const char *comma = "";
+  for (unsigned i = 0; i < p->count; i++) {
+    const cell *c = &p->cells[i];
+    if (times(p, c, ONE, -1).median < 1) {
+      printf("%s%s", *comma ? comma : "under a millisecond on one thread: ", rows[c->work].name);
+      comma = ", ";
+    }
+  }
+  if (*comma) {
+    putchar('\n');
+  }
+}
+
 static void print_notes(const plan *p) {
+  print_short(p);
   for (unsigned i = 0; i < p->count; i++) {
     const cell *c = &p->cells[i];
     if (c->work == ALGO_LEIDEN || c->work == ALGO_CDLP) {
