@@ -11,7 +11,7 @@ static void defaults(bench_settings *s) {
   s->nodes = 100000;
   s->edges = 1000000;
   s->cache_kib = 512 * 1024;
-  s->threads = 2;
+  s->threads = 0;
   s->graphs = "uniform,snap";
   s->works = "bfs,sssp,wcc,pagerank,pagerank-weighted,lcc,cdlp,scc,core,triangles,leiden,betweenness,sampled,"
              "closeness,jaccard,predict,order,forest";
@@ -62,6 +62,9 @@ static void check_lists(const bench_settings *settings) {
   }
   bench_check_list("works", settings->works, works, ALGO_WORKS);
   bench_check_list("graphs", settings->graphs, graphs, 2);
+  if (!bench_listed(settings->graphs, "uniform") && !settings->snap) {
+    bench_fail("--graphs %s: give the edge list with --snap", settings->graphs);
+  }
 }
 
 static int run_algo(const bench_settings *settings) {
@@ -77,7 +80,7 @@ static int run_algo(const bench_settings *settings) {
     return 0;
   }
   if (uniform) {
-    differ |= run_graph(settings, algo_graph_uniform(settings), out);
+    differ |= run_graph(settings, algo_graph_uniform(settings, 0), out);
   }
   if (settings->snap && bench_listed(settings->graphs, "snap")) {
     differ |= run_graph(settings, algo_graph_snap(settings), out);

@@ -79,8 +79,9 @@ static inline size_t algo_room(const algo_graph *g) {
 /* ---- Graphs (algo_store.c) ---- */
 
 /* Makes a store with a uniform random graph, or from the SNAP edge list settings->snap, whose edges get
- * weights of 1 to 100; opens it, projects all of it with weights, and draws the questions. */
-algo_graph *algo_graph_uniform(const bench_settings *settings);
+ * weights of 1 to 100 (with `bare` by bare statements, which is faster); opens it, projects all of it with
+ * weights, and draws the questions. */
+algo_graph *algo_graph_uniform(const bench_settings *settings, int bare);
 algo_graph *algo_graph_snap(const bench_settings *settings);
 void algo_graph_close(algo_graph *g);
 
@@ -109,6 +110,10 @@ void algo_scale(const bench_settings *settings, jsonl *out);
 /* The name of a work, for --works, and what the tables call it. */
 const char *algo_name(algo_work work);
 const char *algo_text(algo_work work);
+
+/* "2 threads"; 0: "default", as many as weir chooses. */
+enum { ALGO_THREADS_SIZE = 24 };
+const char *algo_threads(unsigned threads, char out[ALGO_THREADS_SIZE]);
 
 /* Whether a work makes sense for a graph, and was asked for. */
 int algo_wanted(const bench_settings *settings, const algo_graph *g, algo_work work);

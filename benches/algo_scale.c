@@ -122,7 +122,7 @@ static void run_size(plan *p, unsigned index) {
   char path[PATH_MAX];
   sized.edges = p->settings->sizes.values[index];
   sized.nodes = sized.edges / 10 ? sized.edges / 10 : 1;
-  algo_graph *g = algo_graph_uniform(&sized);
+  algo_graph *g = algo_graph_uniform(&sized, 1);
   algo_weir *weir = algo_weir_open(g);
   memcpy(path, g->path, sizeof path);
   for (int side = 0; side < SIDES; side++) {
@@ -186,17 +186,18 @@ static void print_row(const plan *p, const char *text, const point *points, tabl
 
 static void print(const plan *p) {
   const bench_list *sizes = &p->settings->sizes;
-  char heads[512];
+  char heads[512], several[ALGO_THREADS_SIZE];
+  algo_threads(p->settings->threads, several);
   int at = snprintf(heads, sizeof heads, "<work");
   for (unsigned i = 0; i < sizes->count; i++) {
     at += snprintf(heads + at, sizeof heads - (size_t)at, "|%.3g edges", (double)sizes->values[i]);
   }
-  snprintf(heads + at, sizeof heads - (size_t)at, "|slope|%u threads|slope|B/edge|%u threads",
-           p->settings->threads, p->settings->threads);
-  printf(
-      "\nGrowth with the edges, of which there are ten a node: time of a run on one thread; on %u threads,\n"
-      "of the largest; peak memory of the largest, in bytes an edge, beside projection and results.\n\n",
-      p->settings->threads);
+  snprintf(heads + at, sizeof heads - (size_t)at, "|slope|%s|slope|B/edge|%s", several, several);
+  printf("\nGrowth with the edges, of which there are ten a node: time of a run on one thread at each size; "
+         "then\n"
+         "`%s`, at the largest; peak memory at the largest, in bytes an edge, beside projection and "
+         "results.\n\n",
+         several);
   table *t = table_new(heads);
   print_row(p, "projection", p->points[ALGO_WORKS], t);
   table_rule(t);

@@ -146,9 +146,9 @@ static void project(algo_graph *g) {
   draw(g);
 }
 
-algo_graph *algo_graph_uniform(const bench_settings *settings) {
+algo_graph *algo_graph_uniform(const bench_settings *settings, int bare) {
   algo_graph *g = bench_alloc(sizeof *g);
-  uniform data;
+  uniform data = {.bare = bare};
   report_progress("making the uniform graph");
   uniform_make(&data, settings);
   memcpy(g->path, data.path, sizeof g->path);

@@ -77,6 +77,15 @@ const char *algo_text(algo_work work) {
   return rows[work].text;
 }
 
+const char *algo_threads(unsigned threads, char out[ALGO_THREADS_SIZE]) {
+  if (threads == 0) {
+    snprintf(out, ALGO_THREADS_SIZE, "default");
+  } else {
+    snprintf(out, ALGO_THREADS_SIZE, "%u thread%s", threads, threads == 1 ? "" : "s");
+  }
+  return out;
+}
+
 int algo_wanted(const bench_settings *settings, const algo_graph *g, algo_work work) {
   int small = (double)g->info.nodes * (double)g->info.edges <= SMALL;
   if ((work == ALGO_BETWEENNESS || work == ALGO_CLOSENESS) && !small) {
@@ -187,6 +196,11 @@ static void verdict_cell(table *t, const row *r, int known, int met) {
   table_cell(t, "%s", !r->target || !known ? "" : met ? "met" : "MISSED");
 }
 
+/* Done in less than a millisecond: a thread takes some tens of microseconds to start, which would not pay. */
+static int is_short(const plan *p, const cell *c) {
+  return times(p, c, ONE, -1).median < 1;
+}
+
 static void print_row(const plan *p, const cell *c, table *t) {
   const row *r = &rows[c->work];
   spread beside = times(p, c, IGRAPH, ONE), gain = times(p, c, ONE, SEVERAL);
@@ -198,18 +212,23 @@ static void print_row(const plan *p, const cell *c, table *t) {
   table_cell(t, c->igraph ? "(%.2f..%.2f)" : "-", beside.low, beside.high);
   verdict_cell(t, r, c->igraph, beside.median >= 1);
   table_number(t, gain.median);
-  verdict_cell(t, r, 1, gain.median > 1);
+  if (is_short(p, c)) {
+    table_cell(t, "short");
+  } else {
+    verdict_cell(t, r, 1, gain.median > 1);
+  }
   table_cell(t, "%s", c->threads ? "THREADS" : c->differ ? "DIFFER" : c->comparable ? "equal" : "-");
 }
 
 static void print(const plan *p) {
-  unsigned several = p->settings->threads;
-  char heads[160];
-  printf("\nTime of a run: weir on one thread and on %u, igraph on one; medians of %u repetitions.\n"
-         "Targets: igraph/1 at least 1, 1/%u above 1.\n\n",
-         several, p->settings->repeat, several);
-  snprintf(heads, sizeof heads, "<work|1 thread|%u threads|igraph|igraph/1|(min..max)|<|1/%u|<|<found",
-           several, several);
+  char heads[160], several[ALGO_THREADS_SIZE];
+  algo_threads(p->settings->threads, several);
+  printf(
+      "\nTime of a run; `1 thread` and `%s` are weir's, igraph has one thread; medians of %u repetitions.\n"
+      "igraph/1: igraph's time to that of `1 thread`, target 1; gain: `1 thread` to `%s`, target above 1\n"
+      "(short: less than a millisecond, too little for a second thread).\n\n",
+      several, p->settings->repeat, several);
+  snprintf(heads, sizeof heads, "<work|1 thread|%s|igraph|igraph/1|(min..max)|<|gain|<|<found", several);
   table *t = table_new(heads);
   int targets = 1;
   for (unsigned i = 0; i < p->count; i++) {

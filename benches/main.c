@@ -43,7 +43,7 @@ static const struct option_text {
     {"graphs", 'g', "LIST", "uniform, snap (which needs --snap)"},
     {"snap", 'F', "FILE", "a SNAP edge list, plain or gzip-compressed"},
     {"sizes", 'z', "LIST", "edges of graphs, one after another, to see how time grows"},
-    {"threads", 'H', "N", "threads of a computation, beside one"},
+    {"threads", 'H', "N", "threads of a computation, beside one; 0: as many as weir chooses"},
     {"text", 'T', NULL, "with a full-text index, which the writer's upserts keep up to date"},
     {"seconds", 's', "S", "longest time for one cell in one repetition"},
     {"waves", 'w', "N", "a cell may end after N valid waves and a fifth of the seconds"},
@@ -189,8 +189,7 @@ static void print_help(void) {
        "  weir-bench stress --durability full --repeat 3\n"
        "  weir-bench throughput --tasks 1,32 --rows 10\n"
        "  weir-bench latency --connections 32 --rate 1000,8000\n"
-       "  weir-bench queries --repeat 3\n"
-       "  weir-bench algo --snap facebook_combined.txt.gz");
+       "  weir-bench queries --repeat 3");
 }
 
 /* ---- The command line ---- */
@@ -311,7 +310,7 @@ static void take(bench_settings *s, const struct option_text *option, const char
     list(name, value, 1e9, &s->sizes);
     break;
   case 'H':
-    s->threads = whole(name, value, 1, 64);
+    s->threads = whole(name, value, 0, 64);
     break;
   case 'T':
     s->text = 1;

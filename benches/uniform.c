@@ -4,8 +4,11 @@
  */
 #include "uniform.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "baseline.h"
 
 enum { BATCH = 10000 /* rows that are put in one call */ };
 
@@ -104,6 +107,83 @@ static void fill_edges(const uniform *u, weir_graph *graph, batch *b, uint64_t *
   free(f.pairs);
 }
 
+/* ---- By bare statements ---- */
+
+static void check(sqlite3 *db, int rc, const char *doing) {
+  if (rc != SQLITE_OK) {
+    bench_fail("bare SQLite: %s: %s", doing, sqlite3_errmsg(db));
+  }
+}
+
+static void execute(sqlite3 *db, const char *sql) {
+  check(db, sqlite3_exec(db, sql, NULL, NULL, NULL), sql);
+}
+
+/* Copies of the one edge that is there, to which its label is due; nodes are numbered in the order of their
+ * keys. */
+static void insert_edges(const filling *f, sqlite3 *db) {
+  sqlite3_stmt *insert = NULL;
+  uint64_t random = f->random;
+  int64_t rank = 0;
+  check(db,
+        sqlite3_prepare_v2(db,
+                           "INSERT INTO edge(src, label, dst, rank, weight, rev)"
+                           " SELECT ?1 + first, label, ?2 + first, ?3, ?4, rev FROM model",
+                           -1, &insert, NULL),
+        "preparing");
+  for (unsigned i = 0; i < f->u->edges; i++) {
+    rank = i > 0 && by_place(&f->pairs[i - 1], &f->pairs[i]) == 0 ? rank + 1 : 0;
+    sqlite3_bind_int64(insert, 1, f->pairs[i].src);
+    sqlite3_bind_int64(insert, 2, f->pairs[i].dst);
+    sqlite3_bind_int64(insert, 3, rank);
+    sqlite3_bind_double(insert, 4, (double)(1 + bench_below(&random, 100)));
+    sqlite3_step(insert);
+    check(db, sqlite3_reset(insert), "inserting an edge");
+  }
+  sqlite3_finalize(insert);
+}
+
+/* What an index is made by, which is kept to make it again. */
+static char *text_of_index(sqlite3 *db) {
+  sqlite3_stmt *find = NULL;
+  char *sql = NULL;
+  check(db,
+        sqlite3_prepare_v2(db, "SELECT sql FROM sqlite_schema WHERE name = 'edge_reverse'", -1, &find, NULL),
+        "preparing");
+  if (sqlite3_step(find) == SQLITE_ROW) {
+    sql = sqlite3_mprintf("%s", (const char *)sqlite3_column_text(find, 0));
+  }
+  sqlite3_finalize(find);
+  if (!sql) {
+    bench_fail("the store has no index edge_reverse");
+  }
+  return sql;
+}
+
+/* The reverse index is made at the end, from sorted rows. */
+static void fill_edges_bare(const uniform *u, const bench_settings *settings, uint64_t *random) {
+  filling f = {.u = u, .pairs = draw_pairs(u, random), .random = *random};
+  sqlite3 *db = baseline_connect(u->path, settings, WEIR_NORMAL);
+  char *index = text_of_index(db);
+  execute(db, "PRAGMA foreign_keys = OFF; BEGIN IMMEDIATE; DROP INDEX edge_reverse;"
+              "CREATE TEMP TABLE model AS SELECT (SELECT id FROM node WHERE key = 'n0') AS first,"
+              " label, rev FROM edge; DELETE FROM edge");
+  insert_edges(&f, db);
+  execute(db, index);
+  execute(db, "COMMIT; PRAGMA wal_checkpoint(TRUNCATE)");
+  sqlite3_free(index);
+  check(db, sqlite3_close(db), "close");
+  free(f.pairs);
+}
+
+static int put_model(weir_txn *txn, void *data, weir_error *err) {
+  const weir_edge edge = WEIR_EDGE("n0", "link", "n0");
+  (void)data;
+  return weir_edge_put(txn, &edge, 0, NULL, err);
+}
+
+/* ---- All of it ---- */
+
 void uniform_make(uniform *u, const bench_settings *settings) {
   weir_error err = WEIR_ERROR_INIT;
   weir_graph *graph = NULL;
@@ -118,8 +198,15 @@ void uniform_make(uniform *u, const bench_settings *settings) {
   weir_pool_options options = bench_pool_options(settings, WEIR_SINGLE, 0, WEIR_NORMAL);
   bench_check(weir_graph_open(&graph, u->path, &options, &err), &err, "opening the store");
   fill_nodes(u, graph, b, &random);
-  fill_edges(u, graph, b, &random);
+  if (u->bare) {
+    bench_check(weir_write(weir_graph_auto(graph), put_model, NULL, NULL, &err), &err, "filling the store");
+  } else {
+    fill_edges(u, graph, b, &random);
+  }
   bench_check(weir_graph_close(graph, &err), &err, "closing the store");
+  if (u->bare) {
+    fill_edges_bare(u, settings, &random);
+  }
   free(b);
   u->seconds = (double)(bench_now() - begin) / 1e9;
 }

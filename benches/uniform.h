@@ -16,6 +16,7 @@ typedef struct uniform {
   char path[PATH_MAX]; /* in the working directory */
   unsigned nodes, edges;
   double seconds;       /* that it took to make */
+  int bare;             /* given: 1: edges are inserted by bare statements, several times as fast */
   unsigned value_below; /* values are 0..value_below-1: as many as nodes, so that one finds a node, mostly */
 } uniform;
 

@@ -13,7 +13,7 @@
 #include <weir/query.h>
 
 #define SEED    1   /* of what is random: the same seed, the same output */
-#define SAMPLES 500 /* from so many people paths are searched; betweenness is exact if there are no more */
+#define SAMPLES 200 /* from so many people paths are searched; betweenness is exact if there are no more */
 #define SHOWN   5
 
 /* Results, by node. */
@@ -66,7 +66,7 @@ static int print(const weir_node *node, void *data, weir_error *err) {
   double value = 0;
   int rc = weir_props_real(node->props, name, &value, err);
   if (rc == WEIR_OK)
-    printf("  %s (%.3g)", node->key.ptr, value);
+    printf(value < 1 ? "  %s (%.3g)" : "  %s (%.0f)", node->key.ptr, value);
   return rc;
 }
 

@@ -150,6 +150,10 @@ Test(core, of_facebook_are_those_of_igraph, .timeout = 60) {
   algo_graph_free(&g);
 }
 
+static int is_same(const void *a, const void *b, size_t size) {
+  return memcmp(a, b, size) == 0;
+}
+
 Test(core, and_degrees_are_the_same_with_any_number_of_threads, .timeout = 60) {
   static const unsigned threads[] = {1, 2, 3, 8};
   weir_test_rng rng = {weir_test_seed()};
@@ -166,8 +170,8 @@ Test(core, and_degrees_are_the_same_with_any_number_of_threads, .timeout = 60) {
     int at = i > 0;
     cr_assert(eq(int, weir_core_numbers(p, WEIR_BOTH, &run, core[at], NULL, &err), WEIR_OK));
     cr_assert(eq(int, weir_degrees(p, WEIR_BOTH, &run, NULL, strength[at], &err), WEIR_OK));
-    cr_assert(at == 0 || memcmp(core[0], core[1], sizeof core[0]) == 0, "%u threads", threads[i]);
-    cr_assert(at == 0 || memcmp(strength[0], strength[1], sizeof strength[0]) == 0, "%u threads", threads[i]);
+    cr_assert(at == 0 || is_same(core[0], core[1], sizeof core[0]), "%u threads", threads[i]);
+    cr_assert(at == 0 || is_same(strength[0], strength[1], sizeof strength[0]), "%u threads", threads[i]);
   }
   weir_projection_close(p);
   algo_graph_free(&g);

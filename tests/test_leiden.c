@@ -196,7 +196,7 @@ Test(leiden, is_as_good_on_facebook_as_igraphs_multilevel, .timeout = 60) {
   igraph_vector_int_init(&membership, 0);
   igraph_vector_init(&levels, 0);
   igraph_community_multilevel(&other, NULL, 1, &membership, NULL, &levels);
-  for (uint64_t seed = 0; seed < 5; seed++) {
+  for (uint64_t seed = 0; seed < 3; seed++) {
     weir_leiden_options options = WEIR_LEIDEN_OPTIONS_INIT;
     options.seed = seed;
     weir_leiden_result result = find(p, &options, 0, community);

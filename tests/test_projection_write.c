@@ -42,7 +42,6 @@ static void wrote(weir_written w, uint64_t updated, uint64_t unchanged, uint64_t
 
 GRAPH_TEST(projection_write, sets_members_and_removes_them) {
   put_node(txn, "a", "");
-  put_node(txn, "b", "");
   OK(weir_node_put(txn, &WEIR_NODE("b", "", "{\"z\":[1,{\"y\":0.1}],\"whole\":3,\"real\":1,\"to\":\"x\"}"),
                    NULL, &err));
   const uint32_t small[] = {7, UINT32_MAX}, to[] = {1, WEIR_NO_NODE};
@@ -228,9 +227,7 @@ static int count_one(const weir_node *node, void *data, weir_error *error) {
 
 static int count_found(weir_txn *txn, weir_cond where) {
   int count = 0;
-  weir_find find = WEIR_FIND_INIT;
-  find.label = weir_str("x");
-  find.where = &where;
+  const weir_find find = {.size = sizeof find, .label = WEIR_TEXT("x"), .where = &where};
   OK(weir_node_find(txn, &find, count_one, &count, &err));
   return count;
 }
@@ -261,9 +258,7 @@ GRAPH_TEST(projection_write, keeps_text_indexes_right) {
   OK(weir_text_index_create(txn, &index, NULL, &err));
   weir_projection *p = project(txn);
   const weir_column column = {WEIR_TEXT("to"), WEIR_COLUMN_NODE, ones};
-  weir_search search = WEIR_SEARCH_INIT;
-  search.index = weir_str("t");
-  search.query = weir_str("n01");
+  const weir_search search = {.size = sizeof search, .index = WEIR_TEXT("t"), .query = WEIR_TEXT("n01")};
   int count = 0;
   OK(weir_projection_write(p, txn, &column, 1, NULL, NULL, &err));
   OK(weir_node_search(txn, &search, count_hit, &count, &err));
@@ -284,7 +279,13 @@ GRAPH_TEST(projection_write, refuses_columns_that_make_no_sense) {
   FAILS(weir_projection_write(p, txn, NULL, 1, NULL, NULL, &err), WEIR_INVALID, "columns is NULL");
   FAILS(weir_projection_write(p, txn, columns, 2, NULL, NULL, &err), WEIR_INVALID,
         "column 1: the name \"a\"");
-  columns[0].name = weir_str("");
+  weir_projection_close(p);
+}
+
+GRAPH_TEST(projection_write, refuses_values_that_make_no_sense) {
+  put_nodes(txn);
+  weir_projection *p = project(txn);
+  weir_column columns[1] = {{WEIR_TEXT(""), WEIR_COLUMN_UINT32, ones}};
   FAILS(weir_projection_write(p, txn, columns, 1, NULL, NULL, &err), WEIR_INVALID, "column 0: name");
   columns[0].name = weir_str("b");
   columns[0].type = (weir_column_type)0;

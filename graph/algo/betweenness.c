@@ -41,10 +41,10 @@ static int run_groups(void *data, uint64_t first, uint64_t last, unsigned worker
     uint64_t at = b->done + group * b->batch, end = at + b->batch;
     for (; at < end && at < b->source_count; at++) {
       uint32_t source = b->sources ? b->sources[at] : (uint32_t)at;
-      if (!b->weighted) {
+      if (b->weighted) {
+        weir__brandes_add_weighted(&b->scratch[worker], source, sum);
+      } else {
         weir__brandes_add(&b->scratch[worker], source, sum);
-      } else if (weir__brandes_add_weighted(&b->scratch[worker], source, sum)) {
-        return WEIR_NOMEM;
       }
     }
   }
@@ -111,7 +111,7 @@ static uint64_t work_of(const weir_projection *p) {
 static int compute(struct betweenness *b, const weir_run *run, weir_error *err) {
   uint64_t work = work_of(b->p) + 1;
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, run, b->source_count * work, err);
+  int rc = weir__team_open(&team, run, b->source_count * work, b->source_count * work, err);
   if (rc) {
     return rc;
   }

@@ -21,6 +21,7 @@ enum {
   FOUND_ROOM = 256,   /* nodes that a thread finds before it adds them to the next frontier */
   DOWN_GRAIN = 256,   /* nodes of the frontier a piece */
   UP_GRAIN = 2048,    /* nodes a piece */
+  EDGES_A_UNIT = 32,  /* of progress: most edges cost little, and many are never looked at */
   SCAN_SHARE = 8,     /* a look at the depth of so many nodes costs as much as one edge */
   SHARED_EDGES = 8192 /* fewer are not worth waking a thread for */
 };
@@ -160,7 +161,7 @@ static int run(struct search *s, uint32_t nodes, weir__team *team, weir_error *e
       rc = weir__team_each(team, count, leading_on < SHARED_EDGES ? count : DOWN_GRAIN, go_down, s, err);
     }
     if (rc == WEIR_OK) {
-      rc = weir__team_tick(team, leading_on, err);
+      rc = weir__team_tick(team, leading_on / EDGES_A_UNIT, err);
     }
     uint32_t *before = s->frontier;
     s->frontier = s->next;
@@ -189,7 +190,7 @@ static int set_parents(void *data, uint64_t first, uint64_t last, unsigned worke
 
 uint64_t weir__bfs_units(const weir_projection *p, weir_direction direction) {
   weir__sides ahead = weir__sides_of(p, direction);
-  return 3 * (uint64_t)p->info.nodes + weir__sides_total(&ahead, p->info.nodes);
+  return 3 * (uint64_t)p->info.nodes + weir__sides_total(&ahead, p->info.nodes) / EDGES_A_UNIT;
 }
 
 int weir__bfs(const weir_projection *p, uint32_t source, weir_direction direction, weir__team *team,
@@ -231,7 +232,7 @@ int weir_bfs(const weir_projection *p, uint32_t source, weir_direction direction
     return rc;
   }
   weir__team *team = NULL;
-  rc = weir__team_open(&team, options, weir__bfs_units(p, direction), err);
+  rc = weir__team_open(&team, options, weir__bfs_units(p, direction), p->info.edges, err);
   if (rc) {
     return rc;
   }

@@ -161,10 +161,7 @@ static void pass_back_weighted(weir__brandes *b, const weir__rows *rows, double 
   }
 }
 
-int weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum) {
-  int rc = weir__dijkstra_from(&b->ways, source);
-  if (rc == WEIR_OK) {
-    pass_back_weighted(b, &b->p->out, sum);
-  }
-  return rc;
+void weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum) {
+  weir__dijkstra_from(&b->ways, source);
+  pass_back_weighted(b, &b->p->out, sum);
 }

@@ -20,7 +20,7 @@ void weir__brandes_clear(weir__brandes *b);
 /* Adds to each node how much of the shortest paths from `source` to all others passes through it. */
 void weir__brandes_add(weir__brandes *b, uint32_t source, double *sum);
 
-/* The same with weights, which are above 0. Errors: WEIR_NOMEM. */
-int weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum);
+/* The same with weights, which are above 0. */
+void weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum);
 
 #endif

@@ -45,11 +45,11 @@ static double score_of(const struct closeness *c, const struct sums *sums) {
 static void walk_steps(const struct closeness *c, weir__steps *s, uint32_t first, uint32_t last) {
   struct sums sums[WEIR__STEPS_SOURCES] = {{0, 0, 0}};
   weir__steps_begin(s, first, last);
-  for (double depth = 1; weir__steps_go(s); depth++) {
+  for (uint32_t depth = 1; weir__steps_go(s); depth++) {
     for (uint32_t i = 0; i < last - first; i++) {
       sums[i].reached += s->met[i];
-      sums[i].distance += depth * s->met[i];
-      sums[i].inverse += s->met[i] / depth;
+      sums[i].distance += (double)depth * s->met[i];
+      sums[i].inverse += (double)s->met[i] / depth;
     }
   }
   for (uint32_t i = 0; i < last - first; i++) {
@@ -57,19 +57,15 @@ static void walk_steps(const struct closeness *c, weir__steps *s, uint32_t first
   }
 }
 
-static int walk_weighted(const struct closeness *c, weir__dijkstra *d, uint32_t source) {
+static void walk_weighted(const struct closeness *c, weir__dijkstra *d, uint32_t source) {
   struct sums sums = {0, 0, 0};
-  int rc = weir__dijkstra_from(d, source);
-  if (rc) {
-    return rc;
-  }
+  weir__dijkstra_from(d, source);
   sums.reached = d->reached - 1;
   for (uint32_t at = 1; at < d->reached; at++) {
     sums.distance += d->distance[d->order[at]];
     sums.inverse += 1 / d->distance[d->order[at]];
   }
   c->score[source] = score_of(c, &sums);
-  return WEIR_OK;
 }
 
 /* The items are sources, counted from those that are done. */
@@ -77,15 +73,14 @@ static int walk(void *data, uint64_t first, uint64_t last, unsigned worker) {
   const struct closeness *c = data;
   struct scratch *scratch = &c->scratch[worker];
   uint32_t from = c->done + (uint32_t)first, end = c->done + (uint32_t)last;
-  int rc = WEIR_OK;
   if (!c->weighted) {
     walk_steps(c, &scratch->steps, from, end);
     return WEIR_OK;
   }
-  for (; from < end && rc == WEIR_OK; from++) {
-    rc = walk_weighted(c, &scratch->ways, from);
+  for (; from < end; from++) {
+    walk_weighted(c, &scratch->ways, from);
   }
-  return rc;
+  return WEIR_OK;
 }
 
 static int init_scratch(struct scratch *scratch, const struct closeness *c) {
@@ -118,7 +113,7 @@ static int compute(struct closeness *c, const weir_run *run, weir_error *err) {
   uint32_t nodes = c->p->info.nodes;
   uint64_t work = (nodes + weir__sides_total(&c->sides, nodes)) / (c->weighted ? 1 : WEIR__STEPS_SOURCES);
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, run, nodes * (1 + work), err);
+  int rc = weir__team_open(&team, run, nodes * (1 + work), nodes * (1 + work), err);
   if (rc) {
     return rc;
   }

@@ -50,8 +50,8 @@ static int sort_nodes(struct peel *peel, weir_error *err) {
   if (most == UINT32_MAX) {
     return weir_fail(err, WEIR_FULL, "a node has 2^32 - 1 edges or more: merge parallel edges");
   }
-  peel->order = malloc(((size_t)peel->nodes + 1) * sizeof *peel->order);
-  peel->place = malloc(((size_t)peel->nodes + 1) * sizeof *peel->place);
+  peel->order = calloc((size_t)peel->nodes + 1, sizeof *peel->order);
+  peel->place = calloc((size_t)peel->nodes + 1, sizeof *peel->place);
   peel->bin = calloc((size_t)most + 2, sizeof *peel->bin);
   if (!peel->order || !peel->place || !peel->bin) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for the cores of %lu nodes", (unsigned long)peel->nodes);
@@ -109,7 +109,7 @@ static int take_all(struct peel *peel, weir__team *team, weir_error *err) {
 
 static int find_cores(struct peel *peel, const weir_run *run, weir_error *err) {
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, run, 2 * (uint64_t)peel->nodes, err);
+  int rc = weir__team_open(&team, run, 2 * (uint64_t)peel->nodes, peel->nodes, err);
   if (rc) {
     return rc;
   }

@@ -1,17 +1,25 @@
-/* E. Dijkstra's algorithm, with a heap in which a node stands once for each time its distance fell: what
- * stands there with more than that is left. */
+/*
+ * E. Dijkstra's algorithm.
+ *
+ * Invariants of the heap: no node is nearer than its parent, the one at (place - 1) / 4; each stands there
+ * once, and slot says where, so that it can rise when a shorter way to it is found.
+ */
 #include "dijkstra.h"
 
 #include <math.h>
 #include <stdlib.h>
+
+#define WAYS    4 /* children of a node in the heap */
+#define SETTLED UINT32_MAX
 
 int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes) {
   size_t room = (size_t)nodes + 1;
   d->order = malloc(room * sizeof *d->order);
   d->distance = malloc(room * sizeof *d->distance);
   d->paths = calloc(room, sizeof *d->paths);
-  d->settled = calloc(room, sizeof *d->settled);
-  if (!d->order || !d->distance || !d->paths || !d->settled) {
+  d->heap = malloc(room * sizeof *d->heap);
+  d->slot = calloc(room, sizeof *d->slot);
+  if (!d->order || !d->distance || !d->paths || !d->heap || !d->slot) {
     return WEIR_NOMEM;
   }
   for (uint32_t i = 0; i < nodes; i++) {
@@ -24,56 +32,90 @@ void weir__dijkstra_clear(weir__dijkstra *d) {
   free(d->order);
   free(d->distance);
   free(d->paths);
-  free(d->settled);
-  weir__heap_clear(&d->heap);
+  free(d->heap);
+  free(d->slot);
 }
+
+/* ---- The heap ------------------------------------------------------------------------------------------ */
+
+static inline void place(weir__dijkstra *d, uint32_t at, weir__waiting item) {
+  d->heap[at] = item;
+  d->slot[item.node] = at + 1;
+}
+
+/* Puts an item at `at`, which is free, or nearer to the top. */
+static void rise(weir__dijkstra *d, uint32_t at, weir__waiting item) {
+  while (at > 0) {
+    uint32_t parent = (at - 1) / WAYS;
+    if (d->heap[parent].distance <= item.distance) {
+      break;
+    }
+    place(d, at, d->heap[parent]);
+    at = parent;
+  }
+  place(d, at, item);
+}
+
+/* Takes the nearest; there is one. */
+static uint32_t take(weir__dijkstra *d) {
+  const weir__waiting *heap = d->heap;
+  uint32_t nearest = heap[0].node, at = 0, count = --d->count;
+  weir__waiting item = heap[count];
+  for (uint64_t child = 1; child < count; child = (uint64_t)at * WAYS + 1) {
+    uint32_t best = (uint32_t)child;
+    for (uint64_t other = child + 1; other < child + WAYS && other < count; other++) {
+      best = heap[other].distance < heap[best].distance ? (uint32_t)other : best;
+    }
+    if (heap[best].distance >= item.distance) {
+      break;
+    }
+    place(d, at, heap[best]);
+    at = best;
+  }
+  place(d, at, item); /* which may be the one taken, and then does not matter */
+  return nearest;
+}
+
+/* ---- The search ---------------------------------------------------------------------------------------- */
 
 /* Puts all back to rest. */
 static void forget(weir__dijkstra *d) {
   for (uint32_t i = 0; i < d->reached; i++) {
     d->distance[d->order[i]] = INFINITY;
-    d->settled[d->order[i]] = 0;
+    d->slot[d->order[i]] = 0;
   }
   d->reached = 0;
-  d->heap.count = 0;
 }
 
-static int go_along(weir__dijkstra *d, const weir__rows *rows, uint32_t node) {
+static void go_along(weir__dijkstra *d, const weir__rows *rows, uint32_t node) {
   double here = d->distance[node], paths = d->paths[node];
   for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
     uint32_t far = rows->far[i];
     double there = here + rows->weight[i];
     if (there < d->distance[far]) {
+      uint32_t slot = d->slot[far];
       d->distance[far] = there;
       d->paths[far] = paths;
-      int rc = weir__heap_push(&d->heap, there, far, NULL);
-      if (rc) {
-        return rc;
-      }
-    } else if (there == d->distance[far] && !d->settled[far]) {
+      rise(d, slot ? slot - 1 : d->count++, (weir__waiting){there, far});
+    } else if (there == d->distance[far] && d->slot[far] != SETTLED) {
       d->paths[far] += paths;
     }
   }
-  return WEIR_OK;
 }
 
-int weir__dijkstra_from(weir__dijkstra *d, uint32_t source) {
+void weir__dijkstra_from(weir__dijkstra *d, uint32_t source) {
   forget(d);
   d->distance[source] = 0;
   d->paths[source] = 1;
-  int rc = weir__heap_push(&d->heap, 0, source, NULL);
-  while (rc == WEIR_OK && d->heap.count > 0) {
-    weir__heap_item least = weir__heap_pop(&d->heap);
-    if (d->settled[least.node]) {
-      continue;
-    }
-    d->settled[least.node] = 1;
-    d->order[d->reached++] = least.node;
-    for (unsigned side = 0; side < d->sides.count && rc == WEIR_OK; side++) {
-      rc = go_along(d, d->sides.rows[side], least.node);
+  rise(d, d->count++, (weir__waiting){0, source});
+  while (d->count > 0) {
+    uint32_t node = take(d);
+    d->slot[node] = SETTLED;
+    d->order[d->reached++] = node;
+    for (unsigned side = 0; side < d->sides.count; side++) {
+      go_along(d, d->sides.rows[side], node);
     }
   }
-  return rc;
 }
 
 int weir__dijkstra_wanted(const weir_projection *p, int unweighted, int *wanted, weir_error *err) {

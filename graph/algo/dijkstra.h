@@ -2,8 +2,12 @@
 #ifndef WEIR_GRAPH_ALGO_DIJKSTRA_H
 #define WEIR_GRAPH_ALGO_DIJKSTRA_H
 
-#include "../traverse/heap.h"
 #include "sides.h"
+
+typedef struct weir__waiting {
+  double distance;
+  uint32_t node;
+} weir__waiting;
 
 /* One thread at a time. Arrays are by node, and at rest but for what the last source reached. */
 typedef struct weir__dijkstra {
@@ -12,8 +16,10 @@ typedef struct weir__dijkstra {
   uint32_t reached;  /* how many */
   double *distance;  /* INFINITY: not reached */
   double *paths;     /* how many shortest ones there are */
-  uint8_t *settled;  /* 1: stands in order */
-  weir__heap heap;
+
+  weir__waiting *heap; /* nodes found that are not yet in order */
+  uint32_t count;      /* how many */
+  uint32_t *slot;      /* by node: 0: not found; place in heap + 1; or SETTLED: in order */
 } weir__dijkstra;
 
 /* Begin with a zeroed struct, and the sides. Clear it after errors, too. Errors: WEIR_NOMEM. */
@@ -23,9 +29,9 @@ void weir__dijkstra_clear(weir__dijkstra *d);
 /*
  * Finds all nodes that can be reached from `source`. Distances are added from the source on, and compared as
  * they are. An edge is on a shortest path if it leads from a node to one that comes later in `order`, whose
- * distance is the sum of the two. Weights are above 0. Errors: WEIR_NOMEM.
+ * distance is the sum of the two. Weights are above 0.
  */
-int weir__dijkstra_from(weir__dijkstra *d, uint32_t source);
+void weir__dijkstra_from(weir__dijkstra *d, uint32_t source);
 
 /* *wanted becomes 1 if the edges of a projection have weights, and these matter. Errors: WEIR_INVALID (one is
  * not above 0). */

@@ -57,16 +57,12 @@ static uint64_t merge_row(const struct merge *m, uint32_t node, uint32_t *far, d
     if (next == node || plus == 0) {
       continue;
     }
-    if (next != latest) {
-      latest = next;
-      length++;
-      if (far) {
-        far[length - 1] = next;
-        weight[length - 1] = 0;
-      }
-    }
-    if (weight) {
-      weight[length - 1] += plus;
+    int again = next == latest;
+    latest = next;
+    length += !again;
+    if (far && weight) {
+      far[length - 1] = next;
+      weight[length - 1] = again ? weight[length - 1] + plus : plus;
     }
   }
   return length;
@@ -127,13 +123,17 @@ static void sort_by_part(weir__leiden *l, const weir__level *level, uint32_t par
   }
 }
 
-/* Where the rows end that had room for all edges. A failure to give memory back is none. */
+/* Gives room back that the rows did not need; that it stays where it is, is no failure. */
 static void trim(weir__level *level) {
   uint64_t entries = level->start[level->nodes] + 1;
-  uint32_t *far = realloc(level->far, entries * sizeof *far);
-  level->far = far ? far : level->far;
-  double *weight = realloc(level->weight, entries * sizeof *weight);
-  level->weight = weight ? weight : level->weight;
+  void *far = realloc(level->far, entries * sizeof *level->far);
+  if (far) {
+    level->far = far;
+  }
+  void *weight = realloc(level->weight, entries * sizeof *level->weight);
+  if (weight) {
+    level->weight = weight;
+  }
 }
 
 int weir__level_gather(weir__level *out, const weir__level *level, weir__leiden *l, uint32_t parts,

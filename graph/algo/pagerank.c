@@ -7,10 +7,11 @@
  *
  * Else, directed: the same by Gauss-Seidel steps between a few ranges of nodes, the phases. Nodes see of
  * their own phase what was before it, so that their order, and which thread has them, does not matter; d is
- * that of the iteration before. Undirected: P has real eigenvalues from -1 to 1, so Chebyshev iterations need
- * about a third as many steps (G. Golub, R. Varga, Chebyshev semi-iterative methods, 1961) for the linear
- * system x = a P x + (1 - a) v, which has the same solution but for a factor: G. Del Corso, A. Gulli, F.
- * Romani, Fast PageRank computation via a sparse linear system, 2005.
+ * that of the iteration before. More phases take fewer iterations, and threads wait for each other at each.
+ * Undirected: P has real eigenvalues from -1 to 1, so Chebyshev iterations need about a third as many steps
+ * (G. Golub, R. Varga, Chebyshev semi-iterative methods, 1961) for the linear system x = a P x + (1 - a) v,
+ * which has the same solution but for a factor: G. Del Corso, A. Gulli, F. Romani, Fast PageRank computation
+ * via a sparse linear system, 2005.
  *
  * What a node gives along an edge is its share: score / sum of the weights. Sums over nodes are made in
  * pieces of PIECE nodes and added in the order of these.
@@ -24,8 +25,8 @@
 #include "../internal.h"
 #include "projection.h"
 
-enum { PIECE = 512, PHASES = 4 };
-#define EDGES_A_ROUND UINT64_C(200000) /* fewer are not worth waking threads for */
+enum { PIECE = 512, PHASES = 2, PHASES_ALONE = 8 };
+#define EDGES_A_ROUND UINT64_C(250000) /* fewer are not worth waking threads for */
 
 enum method { POWER, GAUSS_SEIDEL, CHEBYSHEV };
 
@@ -42,6 +43,7 @@ struct rank {
   weir__team *team;
   enum method method;
   int weighted;
+  int alone; /* one thread does a round sooner than another wakes up */
   uint32_t nodes;
   double *score;   /* the caller's; what is there at the end is moved there if need be */
   double *now;     /* the scores: `score`, or in Chebyshev iterations `spare` in turns */
@@ -251,15 +253,14 @@ static void swap(double **a, double **b) {
   *b = held;
 }
 
-/* One iteration: phase after phase. What one thread does sooner than others wake up, it does alone. */
+/* One iteration: phase after phase. */
 static int iterate(struct rank *r, weir_error *err) {
   uint64_t pieces = ((uint64_t)r->nodes + PIECE - 1) / PIECE;
-  uint64_t phases = r->method == GAUSS_SEIDEL ? PHASES : 1;
-  int alone = r->p->in.start[r->nodes] / phases < EDGES_A_ROUND;
+  uint64_t phases = r->method != GAUSS_SEIDEL ? 1 : r->alone ? PHASES_ALONE : PHASES;
   for (uint64_t k = 0; k < phases; k++) {
     uint64_t end = k + 1 < phases ? pieces * (k + 1) / phases * PIECE : r->nodes;
     r->first = pieces * k / phases * PIECE;
-    int rc = weir__team_each(r->team, end - r->first, alone ? r->nodes : PIECE, step, r, err);
+    int rc = weir__team_each(r->team, end - r->first, r->alone ? r->nodes : PIECE, step, r, err);
     if (rc) {
       return rc;
     }
@@ -283,10 +284,13 @@ static double change_of(const struct rank *r, const struct sums *sums) {
   return r->method == POWER ? sums->moved : 2 * sums->moved / fmax(sums->total, 1 - r->options.damping);
 }
 
-/* Omega of the next Chebyshev iteration. Once the scores are near enough the last step is a plain one. */
+/* Omega of the next Chebyshev iteration. The last one, once scores are near enough or no more may be made, is
+ * a plain step, whose change says how near they are. */
 static double next_stretch(const struct rank *r, unsigned made, double change) {
   double square = r->options.damping * r->options.damping;
-  if (r->method != CHEBYSHEV || change <= r->options.tolerance || (made > 1 && r->stretch <= 1)) {
+  int plain = made > 1 && r->stretch <= 1;
+  if (r->method != CHEBYSHEV || change <= r->options.tolerance || made + 1 == r->options.iterations ||
+      plain) {
     return 1;
   }
   return made == 1 ? 1 / (1 - square / 2) : 1 / (1 - square * r->stretch / 4);
@@ -323,6 +327,17 @@ static uint64_t units_of(const struct rank *r) {
   return (uint64_t)((double)r->nodes * (1 + fmax(most, 1)));
 }
 
+static int open_team(struct rank *r, const weir_run *how, weir_error *err) {
+  weir_run run = WEIR_RUN_INIT;
+  int rc = weir__options_copy(&run, sizeof run, how, "weir_run", err);
+  uint64_t phases = r->method == GAUSS_SEIDEL ? PHASES : 1;
+  r->alone = r->p->in.start[r->nodes] / phases < EDGES_A_ROUND;
+  if (r->alone && run.threads <= WEIR_THREADS_MAX) {
+    run.threads = 1;
+  }
+  return rc ? rc : weir__team_open(&r->team, &run, units_of(r), 10 * r->p->info.edges, err);
+}
+
 int weir_pagerank(const weir_projection *p, const weir_pagerank_options *given, const weir_run *how,
                   double *score, weir_pagerank_result *result, weir_error *err) {
   struct rank r = {.p = p, .options = WEIR_PAGERANK_OPTIONS_INIT, .score = score};
@@ -345,7 +360,7 @@ int weir_pagerank(const weir_projection *p, const weir_pagerank_options *given, 
     rc = allocate(&r, err);
   }
   if (rc == WEIR_OK) {
-    rc = weir__team_open(&r.team, how, units_of(&r), err);
+    rc = open_team(&r, how, err);
   }
   if (rc == WEIR_OK && r.nodes) {
     rc = run(&r, &made, err);

@@ -145,6 +145,11 @@ static int make_rows(weir__projecting *of, weir_error *err) {
     return rc;
   }
   weir_projection *p = of->made;
+  if (of->against) {
+    weir__rows out = p->in;
+    p->in = p->out;
+    p->out = out;
+  }
   p->keys = of->keys;
   of->keys = (weir__keys){.bytes = NULL};
   p->info.left_out = of->left_out;

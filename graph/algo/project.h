@@ -25,7 +25,8 @@ typedef struct weir__projecting {
   int rc; /* what went wrong when a node was taken, and its detail */
   weir_error error;
 
-  weir__rows rows;   /* of the sources */
+  int against;       /* 1: the near end of edges, as they are read, is their destination, not their source */
+  weir__rows rows;   /* of the near ends */
   int ascending;     /* 1: each ascends */
   uint64_t count;    /* of edges in them */
   uint64_t left_out; /* edges with an end that is not projected */

@@ -1,6 +1,7 @@
 /*
  * Edges come from the store in blocks, in the order of their sources, and are taken apart on another thread
- * if there is one: ends become numbers of the projection, and far ends rows.
+ * if there is one: ends become numbers of the projection, and far ends rows. If nothing but their ends and
+ * labels is wanted they come in the order of their destinations, from an index, which is smaller.
  *
  * So there are two states: that of the calling thread, which fills blocks, and that of who takes them apart,
  * which nobody else touches until the relay is closed.
@@ -16,7 +17,7 @@
 
 struct block {
   size_t count;
-  int64_t src[WEIR__TAKE_ROWS], dst[WEIR__TAKE_ROWS];
+  int64_t near[WEIR__TAKE_ROWS], far[WEIR__TAKE_ROWS];
   double weight[WEIR__TAKE_ROWS]; /* if weights are wanted */
 };
 
@@ -30,22 +31,22 @@ struct filling {
 /* Who takes them apart. */
 struct taking {
   weir__projecting *of;
-  size_t room;       /* of of->rows */
-  int64_t src;       /* of the last edge */
-  uint32_t src_node; /* what that became */
-  uint32_t dst_node; /* of the last edge, if it has the same source; else 0 */
-  int refused;       /* 1: an edge has no weight, whose ends are: */
+  size_t room;        /* of of->rows */
+  int64_t near;       /* of the last edge */
+  uint32_t near_node; /* what that became */
+  uint32_t far_node;  /* of the last edge, if it has the same near end; else 0 */
+  int refused;        /* 1: an edge has no weight, whose ends are: */
   int64_t ends[2];
 };
 
 /* ---- Filling --------------------------------------------------------------------------------------------
  */
 
-static void fill_edge(void *data, int64_t src, int64_t dst, double weight) {
+static void fill_edge(void *data, int64_t near, int64_t far, double weight) {
   const struct filling *filling = data;
   struct block *block = filling->block;
-  block->src[block->count] = src;
-  block->dst[block->count] = dst;
+  block->near[block->count] = near;
+  block->far[block->count] = far;
   if (filling->of->options.weight) {
     block->weight[block->count] = weight;
   }
@@ -68,21 +69,35 @@ static int pause_edges(void *data, int64_t at, weir_error *err) {
 /* ---- Taking apart ---------------------------------------------------------------------------------------
  */
 
-/* Makes room for `more` edges. */
-static int grow_rows(struct taking *taking, size_t more, weir_error *err) {
-  weir__rows *rows = &taking->of->rows;
-  size_t room = taking->room ? taking->room : WEIR__TAKE_ROWS;
-  while (room < taking->of->count + more) {
-    room *= 2;
+/* For how many edges to make room: as many as there will be if the other nodes have as many as those so far,
+ * within bounds. */
+static size_t guess_room(const struct taking *taking) {
+  const weir__projecting *of = taking->of;
+  size_t least = 2 * taking->room, most = 16 * taking->room;
+  if (taking->room == 0 || taking->near_node == WEIR_NO_NODE) {
+    return taking->room ? least : WEIR__TAKE_ROWS;
   }
-  if (room == taking->room) {
+  double each = (double)of->count / (taking->near_node + 1.0);
+  double guess = 1.05 * each * of->numbers.count;
+  return guess < (double)least ? least : guess < (double)most ? (size_t)guess : most;
+}
+
+/* Makes room for the edges of another block. */
+static int grow_rows(struct taking *taking, weir_error *err) {
+  weir__rows *rows = &taking->of->rows;
+  if (taking->room - taking->of->count >= WEIR__TAKE_ROWS) {
     return WEIR_OK;
   }
+  size_t room = guess_room(taking);
   int weighted = taking->of->options.weight != WEIR_COST_HOPS;
   uint32_t *far = realloc(rows->far, room * sizeof *far);
-  rows->far = far ? far : rows->far;
+  if (far) {
+    rows->far = far;
+  }
   double *weight = weighted ? realloc(rows->weight, room * sizeof *weight) : NULL;
-  rows->weight = weight ? weight : rows->weight;
+  if (weight) {
+    rows->weight = weight;
+  }
   if (!far || (weighted && !weight)) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for %zu edges", room);
   }
@@ -99,8 +114,8 @@ static int weigh(struct taking *taking, const struct block *block, size_t i, dou
     return WEIR_OK;
   }
   taking->refused = 1;
-  taking->ends[0] = block->src[i];
-  taking->ends[1] = block->dst[i];
+  taking->ends[0] = block->near[i];
+  taking->ends[1] = block->far[i];
   return weir_fail(err, WEIR_INVALID, "an edge has no weight"); /* refuse_edge says which */
 }
 
@@ -108,15 +123,15 @@ static int take_block(void *memory, void *data, weir_error *err) {
   const struct block *block = memory;
   struct taking *taking = data;
   weir__projecting *of = taking->of;
-  int rc = grow_rows(taking, block->count, err);
+  int rc = grow_rows(taking, err);
   for (size_t i = 0; i < block->count && rc == WEIR_OK; i++) {
-    if (block->src[i] != taking->src) {
-      taking->src = block->src[i];
-      taking->src_node = weir__numbers_find(&of->numbers, taking->src);
-      taking->dst_node = 0;
+    if (block->near[i] != taking->near) {
+      taking->near = block->near[i];
+      taking->near_node = weir__numbers_find(&of->numbers, taking->near);
+      taking->far_node = 0;
     }
-    uint32_t dst_node = weir__numbers_find(&of->numbers, block->dst[i]);
-    if (taking->src_node == WEIR_NO_NODE || dst_node == WEIR_NO_NODE) {
+    uint32_t far_node = weir__numbers_find(&of->numbers, block->far[i]);
+    if (taking->near_node == WEIR_NO_NODE || far_node == WEIR_NO_NODE) {
       of->left_out++;
       continue;
     }
@@ -127,10 +142,10 @@ static int take_block(void *memory, void *data, weir_error *err) {
         rc = weigh(taking, block, i, weight, err);
       }
     }
-    of->ascending &= dst_node >= taking->dst_node;
-    taking->dst_node = dst_node;
-    of->rows.far[of->count++] = dst_node;
-    of->rows.start[(size_t)taking->src_node + 1]++;
+    of->ascending &= far_node >= taking->far_node;
+    taking->far_node = far_node;
+    of->rows.far[of->count++] = far_node;
+    of->rows.start[(size_t)taking->near_node + 1]++;
   }
   return rc;
 }
@@ -143,7 +158,7 @@ static int begin_rows(struct taking *taking, weir_error *err) {
   if (!of->rows.start) {
     return weir_fail(err, WEIR_NOMEM, "out of memory for %lu nodes", (unsigned long)of->numbers.count);
   }
-  return grow_rows(taking, 1, err);
+  return grow_rows(taking, err);
 }
 
 /* All edges were taken: lengths become places, and what is not needed is given back. */
@@ -197,38 +212,40 @@ static int refuse_edge(const struct taking *taking, weir_txn *txn, const weir__c
 /* ---- All edges ------------------------------------------------------------------------------------------
  */
 
-static int take_edges(struct taking *taking, weir_txn *txn, const weir__chosen *chosen, weir_error *err) {
+static int take_edges(struct taking *taking, weir_txn *txn, const weir__edges_spec *spec, weir_error *err) {
   weir__projecting *of = taking->of;
   struct filling filling = {.of = of};
   const weir__taker taker = {.edge = fill_edge, .pause = pause_edges, .data = &filling};
-  int threaded = weir__team_wished(of->team) > 1;
+  /* Edges are not counted beforehand: ten a node, each of which takes as long as looking at twenty. */
+  int threaded = weir__team_wished(of->team, 200 * (uint64_t)of->numbers.count) > 1;
   int rc = weir__relay_open(&filling.relay, sizeof(struct block), threaded, take_block, taking, err);
   if (rc) {
     return rc;
   }
   filling.block = weir__relay_block(filling.relay);
   filling.block->count = 0;
-  rc = weir__store_take_edges(txn, chosen, of->options.weight, of->options.weight_path, &taker, err);
+  rc = weir__store_take_edges(txn, spec, &taker, err);
   return weir__relay_close(filling.relay, rc, err);
 }
 
 int weir__project_edges(weir__projecting *of, weir_txn *txn, weir_error *err) {
   const weir_projection_options *options = &of->options;
-  struct taking taking = {.of = of, .src_node = WEIR_NO_NODE};
+  struct taking taking = {.of = of, .near = INT64_MIN, .near_node = WEIR_NO_NODE};
+  weir__edges_spec spec = {.cost = options->weight, .path = options->weight_path};
   int64_t labels[WEIR_LABELS_MAX];
-  weir__chosen chosen;
   int none = 0;
+  int rc = weir__choose(txn, options->edge_labels, options->edge_label_count, options->edges, labels,
+                        &spec.chosen, &none, err);
   of->passed = 0;
-  int rc = weir__choose(txn, options->edge_labels, options->edge_label_count, options->edges, labels, &chosen,
-                        &none, err);
+  of->against = spec.against = options->weight == WEIR_COST_HOPS && !options->edges;
   if (rc == WEIR_OK) {
     rc = begin_rows(&taking, err);
   }
   if (rc == WEIR_OK && !none) {
-    rc = take_edges(&taking, txn, &chosen, err);
+    rc = take_edges(&taking, txn, &spec, err);
   }
   if (rc && taking.refused) {
-    return refuse_edge(&taking, txn, &chosen, err);
+    return refuse_edge(&taking, txn, &spec.chosen, err);
   }
   if (rc == WEIR_OK) {
     end_rows(of);

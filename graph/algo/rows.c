@@ -29,7 +29,8 @@ static int make_rows(weir__rows *rows, uint32_t nodes, uint64_t entries, int wei
   rows->weight = weighted ? malloc((entries ? entries : 1) * sizeof *rows->weight) : NULL;
   if (!rows->start || !rows->far || (weighted && !rows->weight)) {
     weir__rows_clear(rows);
-    return weir_fail(err, WEIR_NOMEM, "out of memory for %llu edges", (unsigned long long)entries);
+    (void)weir_fail(err, WEIR_NOMEM, "out of memory for %llu edges", (unsigned long long)entries);
+    return WEIR_NOMEM;
   }
   return WEIR_OK;
 }
@@ -37,10 +38,12 @@ static int make_rows(weir__rows *rows, uint32_t nodes, uint64_t entries, int wei
 void weir__rows_trim(weir__rows *rows, uint64_t entries) {
   size_t room = entries ? entries : 1;
   uint32_t *far = realloc(rows->far, room * sizeof *far);
-  rows->far = far ? far : rows->far;
-  if (rows->weight) {
-    double *weight = realloc(rows->weight, room * sizeof *weight);
-    rows->weight = weight ? weight : rows->weight;
+  if (far) {
+    rows->far = far;
+  }
+  double *weight = rows->weight ? realloc(rows->weight, room * sizeof *weight) : NULL;
+  if (weight) {
+    rows->weight = weight;
   }
 }
 
@@ -55,16 +58,16 @@ static void place_entries(weir__rows *rows, uint32_t nodes) {
   }
 }
 
-static inline void put_entry(weir__rows *rows, uint32_t node, uint32_t far, const double *weight) {
+static inline void put_entry(weir__rows *rows, uint32_t node, uint32_t far, double weight) {
   uint64_t at = rows->start[node + 1]++;
   rows->far[at] = far;
   if (rows->weight) {
-    rows->weight[at] = *weight;
+    rows->weight[at] = weight;
   }
 }
 
-static inline const double *weight_at(const weir__rows *rows, uint64_t at) {
-  return rows->weight ? &rows->weight[at] : NULL;
+static inline double weight_at(const weir__rows *rows, uint64_t at) {
+  return rows->weight ? rows->weight[at] : 0;
 }
 
 /* The edges of a list in the rows of their sources, in the order of the list. */
@@ -74,7 +77,7 @@ static void scatter_list(weir__rows *rows, const weir__edge_list *list) {
   }
   place_entries(rows, list->nodes);
   for (uint64_t i = 0; i < list->count; i++) {
-    put_entry(rows, list->src[i], list->dst[i], list->weight ? &list->weight[i] : NULL);
+    put_entry(rows, list->src[i], list->dst[i], list->weight ? list->weight[i] : 0);
   }
 }
 

@@ -329,8 +329,11 @@ int weir_sssp(const weir_projection *p, uint32_t source, weir_direction directio
   if (rc) {
     return rc;
   }
+  weir__sides sides = weir__sides_of(p, direction);
+  uint64_t units = p->info.weighted ? 2 * (uint64_t)p->info.nodes + weir__sides_total(&sides, p->info.nodes)
+                                    : weir__bfs_units(p, direction);
   weir__team *team = NULL;
-  rc = weir__team_open(&team, options, weir__bfs_units(p, direction), err);
+  rc = weir__team_open(&team, options, units, 2 * p->info.edges, err);
   if (rc) {
     return rc;
   }

@@ -12,12 +12,11 @@
 #include "../internal.h"
 #include "oriented.h"
 
-enum { PIECE = 256, GATHER = 64, AHEAD = 3 };
+enum { PIECE = 256, GATHER = 128, AHEAD = 3 };
 
 struct worker {
   uint64_t *count; /* by node */
   uint8_t *mark;   /* by node: 0, or the ways of the edge from the node that is being looked at */
-  uint32_t hits[GATHER];
 };
 
 struct search {
@@ -46,18 +45,18 @@ static int allocate(struct search *s, const weir__team *team, weir_error *err) {
  * The triangles of a node, whose row is marked, and `next` of that row. Hits are first gathered, without a
  * branch that depends on them, which could not be predicted.
  */
-static uint64_t look(const weir__oriented *o, struct worker *w, uint32_t next) {
+static uint64_t look(const weir__oriented *o, const struct worker *w, uint32_t *hits, uint32_t next) {
   const uint32_t *far = o->far + o->rows[next].start;
   uint32_t length = o->rows[next].length;
   uint64_t found = 0;
   for (uint32_t i = 0; i < length;) {
     uint32_t count = 0, end = length - i < GATHER ? length : i + GATHER;
     for (; i < end; i++) {
-      w->hits[count] = far[i];
+      hits[count] = far[i];
       count += w->mark[far[i]];
     }
     for (uint32_t k = 0; k < count; k++) {
-      w->count[w->hits[k]]++;
+      w->count[hits[k]]++;
     }
     found += count;
   }
@@ -66,20 +65,20 @@ static uint64_t look(const weir__oriented *o, struct worker *w, uint32_t next) {
 
 /* The same of a directed projection; the edge from the node to `next` goes `ways` ways. *own grows by the
  * directed edges opposite the node, and those opposite `next` are returned. */
-static uint64_t look_ways(const weir__oriented *o, struct worker *w, uint32_t next, uint8_t ways,
-                          uint64_t *own) {
+static uint64_t look_ways(const weir__oriented *o, const struct worker *w, uint32_t *hits, uint32_t next,
+                          uint8_t ways, uint64_t *own) {
   uint64_t at = o->rows[next].start, found = 0;
   uint32_t length = o->rows[next].length;
   for (uint32_t i = 0; i < length;) {
     uint32_t count = 0, end = length - i < GATHER ? length : i + GATHER;
     for (; i < end; i++) {
-      w->hits[count] = i;
+      hits[count] = i;
       count += w->mark[o->far[at + i]] != 0;
     }
     for (uint32_t k = 0; k < count; k++) {
-      uint32_t far = o->far[at + w->hits[k]];
+      uint32_t far = o->far[at + hits[k]];
       w->count[far] += ways;
-      *own += o->ways[at + w->hits[k]];
+      *own += o->ways[at + hits[k]];
       found += w->mark[far];
     }
   }
@@ -89,7 +88,8 @@ static uint64_t look_ways(const weir__oriented *o, struct worker *w, uint32_t ne
 static int search_piece(void *data, uint64_t first, uint64_t last, unsigned worker) {
   struct search *s = data;
   const weir__oriented *o = &s->rows;
-  struct worker *w = &s->workers[worker];
+  const struct worker *w = &s->workers[worker];
+  uint32_t hits[GATHER] = {0};
   for (uint64_t node = first; node < last; node++) {
     uint64_t at = o->rows[node].start, own = 0;
     const uint32_t *far = o->far + at;
@@ -102,9 +102,9 @@ static int search_piece(void *data, uint64_t first, uint64_t last, unsigned work
         __builtin_prefetch(o->far + o->rows[far[i + AHEAD]].start);
       }
       if (o->ways) {
-        w->count[far[i]] += look_ways(o, w, far[i], o->ways[at + i], &own);
+        w->count[far[i]] += look_ways(o, w, hits, far[i], o->ways[at + i], &own);
       } else {
-        uint64_t found = look(o, w, far[i]);
+        uint64_t found = look(o, w, hits, far[i]);
         w->count[far[i]] += found;
         own += found;
       }
@@ -155,7 +155,7 @@ static int run(struct search *s, weir__team *team, weir_error *err) {
 
 static int find_triangles(struct search *s, const weir_run *how, uint64_t *total, weir_error *err) {
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, how, 4 * (uint64_t)s->p->info.nodes, err);
+  int rc = weir__team_open(&team, how, 4 * (uint64_t)s->p->info.nodes, 16 * s->p->info.edges, err);
   if (rc == WEIR_OK) {
     rc = run(s, team, err);
   }

@@ -119,7 +119,8 @@ static int compare_numbers(const void *a, const void *b) {
 
 /* The root that most of some nodes have. Any choice is right; this one saves most. */
 static uint32_t most_frequent(const uint32_t *component, uint32_t nodes) {
-  uint32_t roots[SAMPLES], count = nodes < SAMPLES ? nodes : SAMPLES, best = 0, best_times = 0, times = 0;
+  uint32_t roots[SAMPLES] = {0}, count = nodes < SAMPLES ? nodes : SAMPLES;
+  uint32_t best = 0, best_times = 0, times = 0;
   for (uint32_t i = 0; i < count; i++) {
     roots[i] = component[(uint64_t)i * nodes / count];
   }
@@ -162,7 +163,7 @@ int weir_wcc(const weir_projection *p, const weir_run *options, uint32_t *compon
     return rc;
   }
   weir__team *team = NULL;
-  rc = weir__team_open(&team, options, 5 * (uint64_t)p->info.nodes, err);
+  rc = weir__team_open(&team, options, 5 * (uint64_t)p->info.nodes, p->info.edges, err);
   if (rc) {
     return rc;
   }

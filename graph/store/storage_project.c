@@ -41,18 +41,18 @@ static void take_node(sqlite3_context *context, int count, sqlite3_value **value
   looked_at(context, taking, id);
 }
 
-/* weir_take_edge(src, dst [, weight [, chosen]]) */
+/* weir_take_edge(near, far [, weight [, chosen]]) */
 static void take_edge(sqlite3_context *context, int count, sqlite3_value **values) {
   struct weir__taking *taking = sqlite3_user_data(context);
-  int64_t src = sqlite3_value_int64(values[0]);
+  int64_t near = sqlite3_value_int64(values[0]);
   if (taking->taker && (count < 4 || sqlite3_value_int(values[3]))) {
     double weight = 0;
     if (count > 2) {
       weight = sqlite3_value_type(values[2]) == SQLITE_NULL ? (double)NAN : sqlite3_value_double(values[2]);
     }
-    taking->taker->edge(taking->taker->data, src, sqlite3_value_int64(values[1]), weight);
+    taking->taker->edge(taking->taker->data, near, sqlite3_value_int64(values[1]), weight);
   }
-  looked_at(context, taking, src);
+  looked_at(context, taking, near);
 }
 
 int weir__take_connect(sqlite3 *db, struct weir__taking **out) {
@@ -163,23 +163,31 @@ int weir__store_take_nodes(weir_txn *txn, const weir__chosen *chosen, const weir
   return rc;
 }
 
-int weir__store_take_edges(weir_txn *txn, const weir__chosen *chosen, weir_cost cost, weir_text path,
-                           const weir__taker *taker, weir_error *err) {
-  weir__draft draft = {.text = NULL};
-  int all = chosen->label_count == 0 && !chosen->where;
+static int write_edges(weir__draft *draft, weir_txn *txn, const weir__edges_spec *spec, weir_error *err) {
+  int all = spec->chosen.label_count == 0 && !spec->chosen.where;
+  weir__draft_sql(
+      draft, spec->against ? "SELECT 1 FROM edge e INDEXED BY edge_reverse WHERE weir_take_edge(e.dst, e.src"
+                           : "SELECT 1 FROM edge e NOT INDEXED WHERE weir_take_edge(e.src, e.dst");
+  if (spec->cost == WEIR_COST_PROP) {
+    weir__draft_sql(draft, ", ");
+    add_number_at(draft, spec->path);
+  } else if (spec->cost == WEIR_COST_WEIGHT || !all) {
+    weir__draft_sql(draft, spec->cost == WEIR_COST_WEIGHT ? ", e.weight" : ", 0");
+  }
   int rc = WEIR_OK;
-  weir__draft_sql(&draft, "SELECT 1 FROM edge e NOT INDEXED WHERE weir_take_edge(e.src, e.dst");
-  if (cost == WEIR_COST_PROP) {
-    weir__draft_sql(&draft, ", ");
-    add_number_at(&draft, path);
-  } else if (cost == WEIR_COST_WEIGHT || !all) {
-    weir__draft_sql(&draft, cost == WEIR_COST_WEIGHT ? ", e.weight" : ", 0");
-  }
   if (!all) {
-    weir__draft_sql(&draft, ", ");
-    rc = add_chosen(&draft, txn, WEIR_EDGES, chosen, err);
+    weir__draft_sql(draft, ", ");
+    rc = add_chosen(draft, txn, WEIR_EDGES, &spec->chosen, err);
   }
-  weir__draft_sql(&draft, ") ORDER BY e.src, e.label, e.dst, e.rank");
+  weir__draft_sql(draft, spec->against ? ") ORDER BY e.dst, e.label, e.src, e.rank"
+                                       : ") ORDER BY e.src, e.label, e.dst, e.rank");
+  return rc;
+}
+
+int weir__store_take_edges(weir_txn *txn, const weir__edges_spec *spec, const weir__taker *taker,
+                           weir_error *err) {
+  weir__draft draft = {.text = NULL};
+  int rc = write_edges(&draft, txn, spec, err);
   if (rc == WEIR_OK) {
     rc = take_all(&draft, txn, taker, err);
   }

@@ -24,8 +24,8 @@ typedef struct weir__taker {
   /* Takes one; of nodes or of edges. What goes wrong it keeps, for `pause` to return. A weight is NAN if the
    * property is no number, 0 if none is asked for. */
   void (*node)(void *data, int64_t id, weir_text key);
-  void (*edge)(void *data, int64_t src, int64_t dst, double weight);
-  /* Called before the first row, then after some, and at the end. `at` is the node, or the source of the
+  void (*edge)(void *data, int64_t near, int64_t far, double weight);
+  /* Called before the first row, then after some, and at the end. `at` is the node, or the near end of the
    * edge, that was looked at last. Anything but WEIR_OK ends the reading, and is returned. */
   int (*pause)(void *data, int64_t at, weir_error *err);
   void *data;
@@ -41,9 +41,18 @@ int weir__take_connect(struct sqlite3 *db, struct weir__taking **out);
 int weir__store_take_nodes(weir_txn *txn, const weir__chosen *chosen, const weir__taker *taker,
                            weir_error *err);
 
-/* Takes the edges, in the order of the table: by src, label, dst, rank. `path`: of WEIR_COST_PROP. */
-int weir__store_take_edges(weir_txn *txn, const weir__chosen *chosen, weir_cost cost, weir_text path,
-                           const weir__taker *taker, weir_error *err);
+/* What to take of edges. */
+typedef struct weir__edges_spec {
+  weir__chosen chosen;
+  weir_cost cost; /* where weights come from */
+  weir_text path; /* of WEIR_COST_PROP */
+  int against;    /* 1: in the order of dst, which is the near end then; else of src. Only if nothing but
+                     ends and labels is looked at; reads no props then */
+} weir__edges_spec;
+
+/* Takes the edges, in the order of near end, label, far end and rank. */
+int weir__store_take_edges(weir_txn *txn, const weir__edges_spec *spec, const weir__taker *taker,
+                           weir_error *err);
 
 /* Finds the first edge from src to dst that was chosen and has no number at `path`. *found: is there one? */
 int weir__store_edge_without(weir_txn *txn, const weir__chosen *chosen, weir_text path, int64_t src,

@@ -53,14 +53,13 @@ WEIR_API int weir_bfs(const weir_projection *projection, uint32_t source, weir_d
  * (NULL: not wanted) becomes the node before it on such a way: of those nearer to the source the one with the
  * least number, and only where there is none, one that is as far, over an edge of no length; WEIR_NO_NODE for
  * the source and what is not reached. Following parents always leads to the source. Graphalytics. Both arrays
- * by node. Errors: WEIR_INVALID (an edge has a negative
- * weight).
+ * by node. Errors: WEIR_INVALID (an edge has a negative weight).
  */
 WEIR_API int weir_sssp(const weir_projection *projection, uint32_t source, weir_direction direction,
                        const weir_run *run, double *distance, uint32_t *parent, weir_error *err);
 
-/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread at
- * a time; opaque. The projection has to stay as long. */
+/* Answers questions about single nodes again and again, with memory of its own: 12 bytes a node. One thread
+ * at a time; opaque. The projection has to stay as long. */
 typedef struct weir_explorer weir_explorer;
 
 /* Opens an explorer of a projection. */
@@ -152,10 +151,11 @@ WEIR_API int weir_cdlp(const weir_projection *projection, unsigned iterations, c
 /* Options of Leiden. NULL: the defaults; else start from WEIR_LEIDEN_OPTIONS_INIT, since `size` has to be
  * set. */
 typedef struct weir_leiden_options {
-  size_t size;         /* sizeof(weir_leiden_options) */
-  double resolution;   /* above 0; more makes more and smaller communities */
-  double randomness;   /* of the refinement, above 0: theta in the paper */
-  unsigned iterations; /* at most so many; it ends earlier when one brings nothing */
+  size_t size;       /* sizeof(weir_leiden_options) */
+  double resolution; /* above 0; more makes more and smaller communities */
+  double randomness; /* of the refinement, above 0: theta in the paper, for gains in units of the mean weight
+                        of an edge */
+  unsigned iterations; /* at most so many; it ends earlier when one brings less than 1e-9 */
   uint64_t seed;       /* of its random numbers */
 } weir_leiden_options;
 
@@ -171,8 +171,9 @@ typedef struct weir_leiden_result {
 
 /*
  * Communities of high modularity by the Leiden algorithm: V. Traag, L. Waltman, N. van Eck, From Louvain to
- * Leiden: guaranteeing well-connected communities, 2019. Edges count in both directions. community[i], by
- * node, becomes the number of a community, from 0 in the order of their least nodes; each is connected.
+ * Leiden: guaranteeing well-connected communities, 2019. Edges count in both directions; those of weight 0
+ * do not count. community[i], by node, becomes the number of a community, from 0 in the order of their least
+ * nodes; each is connected. Nodes move on one thread; more of them speed up only a part of the work.
  * `result` may be NULL. Errors: WEIR_INVALID (an edge has a negative weight).
  */
 WEIR_API int weir_leiden(const weir_projection *projection, const weir_leiden_options *options,
@@ -183,7 +184,8 @@ WEIR_API int weir_leiden(const weir_projection *projection, const weir_leiden_op
  * Modularity of a division into communities (any numbers, by node), directions ignored: the sum over
  * communities of in/m - resolution (deg/2m)^2, where m is the weight of all edges, `in` that of the edges
  * within the community, `deg` the weighted degree of its nodes. 0 without edges. M. Newman, M. Girvan,
- * Finding and evaluating community structure in networks, 2004.
+ * Finding and evaluating community structure in networks, 2004. Errors: WEIR_INVALID (an edge has a negative
+ * weight, or the resolution is below 0).
  */
 WEIR_API int weir_modularity(const weir_projection *projection, const uint32_t *community, double resolution,
                              const weir_run *run, double *out, weir_error *err);
@@ -208,7 +210,8 @@ WEIR_API int weir_triangle_counts(const weir_projection *projection, const weir_
  * Core numbers: core[i], by node, becomes the greatest k for which node i is in the k-core, the largest part
  * of the graph in which each node has a degree of k or more. The degree counts the edges in `direction`,
  * parallel ones each, loops not at all. *greatest (NULL: not wanted) becomes the greatest of them. V.
- * Batagelj, M. Zaversnik, An O(m) algorithm for cores decomposition of networks, 2003.
+ * Batagelj, M. Zaversnik, An O(m) algorithm for cores decomposition of networks, 2003. Errors: WEIR_FULL (a
+ * node has 2^32 - 1 edges or more).
  */
 WEIR_API int weir_core_numbers(const weir_projection *projection, weir_direction direction,
                                const weir_run *run, uint32_t *core, uint32_t *greatest, weir_error *err);
@@ -239,10 +242,11 @@ typedef struct weir_centrality_options {
 /*
  * Betweenness: score[i], by node, becomes the sum, over pairs of other nodes (ordered ones, of an undirected
  * projection unordered ones), of the share of the shortest paths between them that pass through node i.
- * Parallel edges make different paths. U. Brandes, A faster algorithm for betweenness centrality, 2001. With
- * samples: of random sources (each at most once), scaled up to all: U. Brandes, C. Pich, Centrality
- * estimation in large networks, 2007. Errors: WEIR_INVALID (an edge has a weight that is not above 0, and
- * weights matter).
+ * Parallel edges make different paths; lengths of paths are added from the source on, and compared as they
+ * are. How many paths there are is counted in doubles. U. Brandes, A faster algorithm for betweenness
+ * centrality, 2001. With samples: of random sources (each at most once), scaled up to all: U. Brandes, C.
+ * Pich, Centrality estimation in large networks, 2007. Errors: WEIR_INVALID (an edge has a weight that is not
+ * above 0, and weights matter).
  */
 WEIR_API int weir_betweenness(const weir_projection *projection, const weir_centrality_options *options,
                               const weir_run *run, double *score, weir_error *err);
@@ -250,9 +254,9 @@ WEIR_API int weir_betweenness(const weir_projection *projection, const weir_cent
 /*
  * Closeness: score[i], by node, becomes the number of other nodes that node i reaches, divided by the sum of
  * its distances to them; NAN if there are none. Harmonic: the mean over all other nodes of 1/distance, which
- * is 0 for those not reached. L. Freeman, Centrality in social networks, 1978; M. Marchiori, V. Latora,
- * Harmony in the small-world, 2000. Errors: WEIR_INVALID (an edge has a weight that is not above 0, and
- * weights matter).
+ * is 0 for those not reached; 0 if there are no others. L. Freeman, Centrality in social networks, 1978; M.
+ * Marchiori, V. Latora, Harmony in the small-world, 2000. Errors: WEIR_INVALID (an edge has a weight that is
+ * not above 0, and weights matter).
  */
 WEIR_API int weir_closeness(const weir_projection *projection, const weir_centrality_options *options,
                             const weir_run *run, double *score, weir_error *err);

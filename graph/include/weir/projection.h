@@ -9,8 +9,8 @@
  * Its nodes are numbered from 0. The numbers are the projection's own: a key is looked up once, and results
  * are arrays by number. Nodes are in the order of weir_node_scan.
  *
- * Memory: weir_projection_describe tells it. About 32 bytes a node and its key; an edge 8 bytes, with weights
- * 24. While an undirected one is made, an edge takes twice as much.
+ * Memory: weir_projection_describe tells it. A node takes about 35 bytes and its key; an edge 8, with weights
+ * 24. While it is made about 3 more an edge are in use, undirected 12, with weights 28; and 8 to 40 a node.
  */
 #ifndef WEIR_PROJECTION_H
 #define WEIR_PROJECTION_H
@@ -31,7 +31,7 @@ typedef struct weir_projection weir_projection; /* opaque */
 typedef struct weir_run {
   size_t size;      /* sizeof(weir_run) */
   unsigned threads; /* that take part, the calling one included; at most WEIR_THREADS_MAX. Default: as many as
-                       there are processors for this process, and fewer for small work */
+                       there are processors for this process, and fewer where they would not pay */
   int (*on_progress)(const weir_progress *progress, void *data); /* or NULL. On the calling thread, some times
                        a second, at the beginning and at the end; done and total are in units of work, which
                        differ in size. Nonzero ends the computation soon: WEIR_CANCELED */
@@ -78,9 +78,15 @@ typedef struct weir_projection_options {
   }
 
 /*
- * Makes a projection of what `txn` sees, and returns it in *out. One thread reads the store, another takes
- * what was read apart (if run->threads allows). Edges with an end that is not projected are left out.
- * Progress counts nodes twice: as they are read, and as their edges are.
+ * Makes a projection of what `txn` sees, and returns it in *out. The calling thread reads the store, another
+ * takes what was read apart (if run->threads allows; more are not used). Edges with an end that is not
+ * projected are left out. All nodes and edges of the store are looked at once, whatever is chosen.
+ *
+ * Progress is in nodes of the store: those that were looked at, and then those whose edges were. on_progress
+ * may read in `txn`. A token or a deadline of `txn` ends it, too.
+ *
+ * In a write transaction it holds what that has written so far; its rev is then the number of that, which
+ * is given to it if need be: what that writes later does not count as behind.
  *
  * Errors: WEIR_INVALID (also: an edge whose weight is no number, which the message names; parallel edges
  * whose weights add up to more than a double holds), WEIR_NOMEM, WEIR_CANCELED (by on_progress), WEIR_FULL
@@ -114,8 +120,8 @@ WEIR_API uint32_t weir_projection_nodes(const weir_projection *projection);
 
 /*
  * *writes becomes the number of write transactions that `txn` sees and the projection does not; 0: it is what
- * the store is. Any write counts, whatever it was about. Errors: WEIR_MISUSE (`txn` sees less than the
- * projection).
+ * the store is. Any write counts, whatever it was about; a write transaction sees itself. Errors: WEIR_MISUSE
+ * (`txn` sees less than the projection).
  */
 WEIR_API int weir_projection_behind(const weir_projection *projection, weir_txn *txn, int64_t *writes,
                                     weir_error *err);
@@ -168,10 +174,13 @@ typedef struct weir_written {
  * where the column has none. With weir_graph_auto in many small writes of priority WEIR_BULK, between which
  * others write; options->batch is in nodes. After an error those batches are kept, and the call can be
  * repeated: what is right already is not written again. Inside a write transaction it is all within that.
- * Nodes are found by key, so what was written since the projection was made is kept. `written` (NULL: not
- * wanted) is filled after an error, too, with what was kept.
+ * Nodes are found by key, so what was written since the projection was made is kept. A real is written so
+ * that it is read back as the same; a node that had all the values is not written, and keeps its rev.
+ * on_progress is called at the beginning and after each batch. `written` (NULL: not wanted) is filled after
+ * an error, too, with what was kept.
  *
- * Errors: WEIR_INVALID (a name that is empty, or twice there), WEIR_CANCELED (by on_progress).
+ * Errors: WEIR_INVALID (a name that is empty, or twice there; a number that no node has), WEIR_CANCELED (by
+ * on_progress), and those of weir_node_merge: WEIR_EXISTS (a unique index).
  */
 WEIR_API int weir_projection_write(const weir_projection *projection, weir_txn *txn,
                                    const weir_column *columns, size_t count,
