@@ -39,8 +39,10 @@ static void take_locked(weir__relay *relay) {
     pthread_mutex_unlock(&relay->lock);
     int rc = relay->take(block_at(relay, relay->taken), relay->data, &error);
     pthread_mutex_lock(&relay->lock);
-    relay->rc = rc;
-    relay->error = error;
+    if (rc) { /* relay_close may have set it meanwhile */
+      relay->rc = rc;
+      relay->error = error;
+    }
   }
   relay->taken++;
 }

@@ -86,7 +86,8 @@ typedef struct weir_projection_options {
  * may read in `txn`. A token or a deadline of `txn` ends it, too.
  *
  * In a write transaction it holds what that has written so far; its rev is then the number of that, which
- * is given to it if need be: what that writes later does not count as behind.
+ * is given to it if need be: what that writes later does not count as behind. If the transaction is undone
+ * the projection is of a state that never was, and the number becomes another's: do not keep it.
  *
  * Errors: WEIR_INVALID (also: an edge whose weight is no number, which the message names; parallel edges
  * whose weights add up to more than a double holds), WEIR_NOMEM, WEIR_CANCELED (by on_progress), WEIR_FULL
