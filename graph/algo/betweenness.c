@@ -41,10 +41,10 @@ static int run_groups(void *data, uint64_t first, uint64_t last, unsigned worker
     uint64_t at = b->done + group * b->batch, end = at + b->batch;
     for (; at < end && at < b->source_count; at++) {
       uint32_t source = b->sources ? b->sources[at] : (uint32_t)at;
-      if (b->weighted) {
-        weir__brandes_add_weighted(&b->scratch[worker], source, sum);
-      } else {
-        weir__brandes_add(&b->scratch[worker], source, sum);
+      weir__brandes *scratch = &b->scratch[worker];
+      int rc = (b->weighted ? weir__brandes_add_weighted : weir__brandes_add)(scratch, source, sum);
+      if (rc) {
+        return rc;
       }
     }
   }
@@ -93,6 +93,12 @@ static int run_rounds(struct betweenness *b, uint64_t work, weir__team *team, we
     uint64_t left = b->source_count - done, now = left < round ? left : round;
     b->done = (uint32_t)done;
     rc = weir__team_each(team, b->groups, 1, run_groups, b, err);
+    if (rc == WEIR_FULL) {
+      rc =
+          weir_fail(err, rc,
+                    "more shortest paths lead from one node to another than a number can tell, about 10^308: "
+                    "tell some apart by weights, or leave edges out");
+    }
     if (rc == WEIR_OK) {
       rc = weir__team_tick(team, now * work, err);
     }

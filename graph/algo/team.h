@@ -29,7 +29,8 @@ int weir__team_close(weir__team *team, int rc, weir_error *err);
 /* How many threads there are; workers are numbered from 0 to this - 1. */
 unsigned weir__team_size(const weir__team *team);
 
-/* Works on the items first to last - 1, on worker's thread. Returns WEIR_OK or WEIR_NOMEM. */
+/* Works on the items first to last - 1, on worker's thread. Returns WEIR_OK or WEIR_NOMEM; or another code,
+ * for which the caller of weir__team_each finds words. */
 typedef int (*weir__work_fn)(void *data, uint64_t first, uint64_t last, unsigned worker);
 
 /*
