@@ -42,7 +42,9 @@ static struct results model(const algo_graph *g) {
   char *edge = calloc((size_t)n * n + 1, 1);
   for (uint64_t e = 0; e < g->count; e++) {
     edge[(size_t)g->src[e] * n + g->dst[e]] = 1;
-    edge[(size_t)g->dst[e] * n + g->src[e]] |= (char)g->undirected;
+    if (g->undirected) {
+      edge[(size_t)g->dst[e] * n + g->src[e]] = 1;
+    }
   }
 #define EDGE(a, b) (edge[(size_t)(a)*n + (b)])
 #define NEAR(a, b) ((a) != (b) && (EDGE(a, b) || EDGE(b, a)))

@@ -26,7 +26,7 @@
 #include "projection.h"
 
 enum { PIECE = 512, PHASES = 2, PHASES_ALONE = 8 };
-#define EDGES_A_ROUND UINT64_C(400000) /* fewer are not worth waking threads for */
+#define EDGES_A_ROUND UINT64_C(250000) /* fewer are not worth waking threads for */
 
 enum method { POWER, GAUSS_SEIDEL, CHEBYSHEV };
 
