@@ -41,6 +41,10 @@ typedef int (*weir__work_fn)(void *data, uint64_t first, uint64_t last, unsigned
 int weir__team_each(weir__team *team, uint64_t count, uint64_t grain, weir__work_fn work, void *data,
                     weir_error *err);
 
+/* Within a piece that takes long: 1 if it is to be left, since another one failed, or on_progress, which the
+ * calling thread asks, wants an end. */
+int weir__team_ended(weir__team *team, unsigned worker);
+
 /* For work on the calling thread alone: so many units are done. Errors: WEIR_CANCELED. */
 int weir__team_tick(weir__team *team, uint64_t units, weir_error *err);
 
