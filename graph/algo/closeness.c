@@ -96,6 +96,8 @@ static int make_scratch(struct closeness *c, unsigned workers, weir_error *err) 
   c->scratch = calloc(workers, sizeof *c->scratch);
   int rc = c->scratch ? WEIR_OK : WEIR_NOMEM;
   for (unsigned i = 0; i < workers && rc == WEIR_OK; i++) {
+    c->scratch[i].ways.team = c->team;
+    c->scratch[i].ways.worker = i;
     rc = init_scratch(&c->scratch[i], c);
   }
   if (rc) {
