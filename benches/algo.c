@@ -11,7 +11,7 @@ static void defaults(bench_settings *s) {
   s->nodes = 100000;
   s->edges = 1000000;
   s->cache_kib = 512 * 1024;
-  s->threads = 2;
+  s->threads = 0;
   s->graphs = "uniform,snap";
   s->works = "bfs,sssp,wcc,pagerank,pagerank-weighted,lcc,cdlp,scc,core,triangles,leiden,betweenness,sampled,"
              "closeness,jaccard,predict,order,forest";

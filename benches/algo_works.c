@@ -196,6 +196,11 @@ static void verdict_cell(table *t, const row *r, int known, int met) {
   table_cell(t, "%s", !r->target || !known ? "" : met ? "met" : "MISSED");
 }
 
+/* Done in less than a millisecond: a thread takes some tens of microseconds to start, which would not pay. */
+static int is_short(const plan *p, const cell *c) {
+  return times(p, c, ONE, -1).median < 1;
+}
+
 static void print_row(const plan *p, const cell *c, table *t) {
   const row *r = &rows[c->work];
   spread beside = times(p, c, IGRAPH, ONE), gain = times(p, c, ONE, SEVERAL);
@@ -207,7 +212,11 @@ static void print_row(const plan *p, const cell *c, table *t) {
   table_cell(t, c->igraph ? "(%.2f..%.2f)" : "-", beside.low, beside.high);
   verdict_cell(t, r, c->igraph, beside.median >= 1);
   table_number(t, gain.median);
-  verdict_cell(t, r, 1, gain.median > 1);
+  if (is_short(p, c)) {
+    table_cell(t, "short");
+  } else {
+    verdict_cell(t, r, 1, gain.median > 1);
+  }
   table_cell(t, "%s", c->threads ? "THREADS" : c->differ ? "DIFFER" : c->comparable ? "equal" : "-");
 }
 
@@ -216,8 +225,8 @@ static void print(const plan *p) {
   algo_threads(p->settings->threads, several);
   printf(
       "\nTime of a run; `1 thread` and `%s` are weir's, igraph has one thread; medians of %u repetitions.\n"
-      "igraph/1: igraph's time to that of `1 thread`, target 1; gain: `1 thread` to `%s`, target above "
-      "1.\n\n",
+      "igraph/1: igraph's time to that of `1 thread`, target 1; gain: `1 thread` to `%s`, target above 1\n"
+      "(short: less than a millisecond, too little for a second thread).\n\n",
       several, p->settings->repeat, several);
   snprintf(heads, sizeof heads, "<work|1 thread|%s|igraph|igraph/1|(min..max)|<|gain|<|<found", several);
   table *t = table_new(heads);
@@ -232,23 +241,7 @@ static void print(const plan *p) {
   table_print(t);
 }
 
-/* A thread takes some tens of microseconds to start. */
-static void print_short(const plan *p) {
-  const char *comma = "";
-  for (unsigned i = 0; i < p->count; i++) {
-    const cell *c = &p->cells[i];
-    if (times(p, c, ONE, -1).median < 1) {
-      printf("%s%s", *comma ? comma : "under a millisecond on one thread: ", rows[c->work].name);
-      comma = ", ";
-    }
-  }
-  if (*comma) {
-    putchar('\n');
-  }
-}
-
 static void print_notes(const plan *p) {
-  print_short(p);
   for (unsigned i = 0; i < p->count; i++) {
     const cell *c = &p->cells[i];
     if (c->work == ALGO_LEIDEN || c->work == ALGO_CDLP) {

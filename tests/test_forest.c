@@ -177,7 +177,7 @@ Test(forest, records_are_sorted_and_equal_ones_stay_in_order, .timeout = 60) {
     for (uint64_t i = 0; i < count; i++) {
       records[i] = (weir__keyed){weir_test_next(&rng) & mask & (round % 3 ? 0xff00000000ff : UINT64_MAX), i};
     }
-    cr_assert(eq(int, weir__team_open(&team, &run, count, &err), WEIR_OK));
+    cr_assert(eq(int, weir__team_open(&team, &run, count, count, &err), WEIR_OK));
     cr_assert(eq(int, weir__radix_sort(&records, &spare, count, team, &err), WEIR_OK));
     cr_assert(eq(int, weir__team_close(team, WEIR_OK, &err), WEIR_OK));
     for (uint64_t i = 1; i < count; i++) {

@@ -19,7 +19,7 @@ static weir_projection *make(const algo_graph *g, weir_parallel parallel, int dr
                                 .drop_loops = drop_loops};
   weir_projection *p = NULL;
   weir__team *team = NULL;
-  cr_assert(eq(int, weir__team_open(&team, NULL, g->count, &err), WEIR_OK), "%s", err.message);
+  cr_assert(eq(int, weir__team_open(&team, NULL, g->count, g->count, &err), WEIR_OK), "%s", err.message);
   int rc = weir__projection_make(&p, &list, team, &err);
   cr_assert(eq(int, weir__team_close(team, rc, &err), WEIR_OK), "%s", err.message);
   return p;

@@ -38,7 +38,7 @@ Test(team, works_on_every_item_once_with_any_number_of_threads, .timeout = 60) {
     struct job *job = calloc(1, sizeof *job);
     job->grain = 1 + threads * 37;
     job->fail_at = UINT64_MAX;
-    cr_assert(eq(int, weir__team_open(&team, &run, 1000, &err), WEIR_OK), "%s", err.message);
+    cr_assert(eq(int, weir__team_open(&team, &run, 1000, 1000, &err), WEIR_OK), "%s", err.message);
     cr_assert(le(uint, weir__team_size(team), threads));
     for (unsigned round = 0; round < 20; round++) {
       job->count = ITEMS - round;
@@ -70,7 +70,7 @@ Test(team, tells_the_beginning_and_the_end, .timeout = 60) {
   struct watcher watcher = {0, 0, 0};
   weir_run run = {sizeof run, 2, watch, &watcher};
   weir__team *team = NULL;
-  cr_assert(eq(int, weir__team_open(&team, &run, 100, &err), WEIR_OK));
+  cr_assert(eq(int, weir__team_open(&team, &run, 100, 100, &err), WEIR_OK));
   cr_assert(eq(u64, watcher.calls, 1));
   cr_assert(eq(int, weir__team_close(team, WEIR_OK, &err), WEIR_OK));
   cr_assert(eq(u64, watcher.last, 100));
@@ -80,9 +80,9 @@ Test(team, ends_when_on_progress_says_so, .timeout = 60) {
   struct watcher watcher = {0, 0, 1};
   weir_run run = {sizeof run, 3, watch, &watcher};
   weir__team *team = NULL;
-  cr_assert(eq(int, weir__team_open(&team, &run, 100, &err), WEIR_CANCELED));
+  cr_assert(eq(int, weir__team_open(&team, &run, 100, 100, &err), WEIR_CANCELED));
   watcher = (struct watcher){0, 0, 2};
-  cr_assert(eq(int, weir__team_open(&team, &run, 100, &err), WEIR_OK));
+  cr_assert(eq(int, weir__team_open(&team, &run, 100, 100, &err), WEIR_OK));
   cr_assert(eq(int, weir__team_close(team, WEIR_OK, &err), WEIR_CANCELED));
 }
 
@@ -113,7 +113,7 @@ Test(team, tells_of_memory_that_ran_out_in_a_piece, .timeout = 60) {
   struct job *job = calloc(1, sizeof *job);
   *job = (struct job){.count = ITEMS, .grain = 10, .fail_at = 5000};
   run.threads = 4;
-  cr_assert(eq(int, weir__team_open(&team, &run, 1000, &err), WEIR_OK));
+  cr_assert(eq(int, weir__team_open(&team, &run, 1000, 1000, &err), WEIR_OK));
   cr_assert(eq(int, weir__team_each(team, ITEMS, 10, work, job, &err), WEIR_NOMEM));
   cr_assert(eq(int, weir__team_close(team, WEIR_NOMEM, &err), WEIR_NOMEM));
   free(job);
@@ -123,5 +123,5 @@ Test(team, refuses_more_threads_than_the_limit, .timeout = 60) {
   weir_run run = WEIR_RUN_INIT;
   weir__team *team = NULL;
   run.threads = WEIR_THREADS_MAX + 1;
-  cr_assert(eq(int, weir__team_open(&team, &run, 1000, &err), WEIR_INVALID));
+  cr_assert(eq(int, weir__team_open(&team, &run, 1000, 1000, &err), WEIR_INVALID));
 }

@@ -120,7 +120,7 @@ static uint64_t work_of(const weir_projection *p) {
 static int compute(struct betweenness *b, const weir_run *run, weir_error *err) {
   uint64_t work = work_of(b->p) + 1;
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, run, b->source_count * work, err);
+  int rc = weir__team_open(&team, run, b->source_count * work, b->source_count * work, err);
   if (rc) {
     return rc;
   }

@@ -189,7 +189,8 @@ int weir_cdlp(const weir_projection *p, unsigned iterations, const weir_run *how
   if (rc) {
     return rc;
   }
-  rc = weir__team_open(&team, how, (uint64_t)iterations * p->info.nodes, err);
+  rc = weir__team_open(&team, how, (uint64_t)iterations * p->info.nodes,
+                       2 * p->info.edges * (iterations < 10 ? iterations : 10), err);
   if (rc) {
     return rc;
   }

@@ -118,7 +118,7 @@ static int compute(struct closeness *c, const weir_run *run, weir_error *err) {
   uint32_t nodes = c->p->info.nodes;
   uint64_t work = (nodes + weir__sides_total(&c->sides, nodes)) / (c->weighted ? 1 : WEIR__STEPS_SOURCES);
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, run, nodes * (1 + work), err);
+  int rc = weir__team_open(&team, run, nodes * (1 + work), nodes * (1 + work), err);
   if (rc) {
     return rc;
   }

@@ -109,7 +109,7 @@ static int take_all(struct peel *peel, weir__team *team, weir_error *err) {
 
 static int find_cores(struct peel *peel, const weir_run *run, weir_error *err) {
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, run, 2 * (uint64_t)peel->nodes, err);
+  int rc = weir__team_open(&team, run, 2 * (uint64_t)peel->nodes, peel->nodes, err);
   if (rc) {
     return rc;
   }

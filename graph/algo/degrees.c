@@ -56,7 +56,7 @@ int weir_degrees(const weir_projection *p, weir_direction direction, const weir_
   }
   weir__team *team = NULL;
   if (rc == WEIR_OK) {
-    rc = weir__team_open(&team, run, p->info.nodes, err);
+    rc = weir__team_open(&team, run, p->info.nodes, p->info.edges, err);
   }
   if (rc) {
     return rc;

@@ -192,7 +192,8 @@ static int grow_forest(struct forest *job, const weir_run *run, weir_error *err)
   weir__team *team = NULL;
   int rc = WEIR_OK;
   if (info->weighted) {
-    rc = weir__team_open(&team, run, 2 * (uint64_t)info->nodes + (WEIR__RADIX_MOST + 1) * info->edges, err);
+    rc = weir__team_open(&team, run, 2 * (uint64_t)info->nodes + (WEIR__RADIX_MOST + 1) * info->edges,
+                         4 * info->edges, err);
   } else {
     rc = weir__team_open_alone(&team, run, info->nodes + info->edges, err);
   }

@@ -148,7 +148,7 @@ int weir_modularity(const weir_projection *p, const uint32_t *community, double 
   }
   weir__team *team = NULL;
   if (rc == WEIR_OK) {
-    rc = weir__team_open(&team, run, 2 * (uint64_t)p->info.nodes, err);
+    rc = weir__team_open(&team, run, 2 * (uint64_t)p->info.nodes, p->info.edges, err);
   }
   if (rc) {
     return rc;

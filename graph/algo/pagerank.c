@@ -335,7 +335,7 @@ static int open_team(struct rank *r, const weir_run *how, weir_error *err) {
   if (r->alone && run.threads <= WEIR_THREADS_MAX) {
     run.threads = 1;
   }
-  return rc ? rc : weir__team_open(&r->team, &run, units_of(r), err);
+  return rc ? rc : weir__team_open(&r->team, &run, units_of(r), 10 * r->p->info.edges, err);
 }
 
 int weir_pagerank(const weir_projection *p, const weir_pagerank_options *given, const weir_run *how,

@@ -174,7 +174,7 @@ int weir_predict_links(const weir_projection *projection, weir_similarity kind, 
   }
   weir__team *team = NULL;
   uint64_t nodes = projection->info.nodes;
-  rc = weir__team_open(&team, run, 6 * nodes,
+  rc = weir__team_open(&team, run, 6 * nodes, 4 * projection->info.edges,
                        err); /* the most: two for each set, one for worth, one for pairs */
   if (rc) {
     return rc;

@@ -216,7 +216,8 @@ static int take_edges(struct taking *taking, weir_txn *txn, const weir__edges_sp
   weir__projecting *of = taking->of;
   struct filling filling = {.of = of};
   const weir__taker taker = {.edge = fill_edge, .pause = pause_edges, .data = &filling};
-  int threaded = weir__team_wished(of->team) > 1;
+  /* Edges are not counted beforehand: ten a node, each of which takes as long as looking at twenty. */
+  int threaded = weir__team_wished(of->team, 200 * (uint64_t)of->numbers.count) > 1;
   int rc = weir__relay_open(&filling.relay, sizeof(struct block), threaded, take_block, taking, err);
   if (rc) {
     return rc;

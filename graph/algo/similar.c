@@ -139,7 +139,8 @@ int weir_similar_pairs(const weir_projection *projection, weir_similarity kind, 
     }
   }
   weir__team *team = NULL;
-  rc = weir__team_open(&team, run, count, err);
+  uint64_t nodes = (uint64_t)projection->info.nodes + 1; /* both have about as many edges as others */
+  rc = weir__team_open(&team, run, count, count * (1 + 4 * projection->info.edges / nodes), err);
   if (rc == WEIR_OK) {
     rc = weir__team_each(team, count, PAIRS_A_PIECE, score_pairs, &pairs, err);
   }

@@ -333,7 +333,7 @@ int weir_sssp(const weir_projection *p, uint32_t source, weir_direction directio
   uint64_t units = p->info.weighted ? 2 * (uint64_t)p->info.nodes + weir__sides_total(&sides, p->info.nodes)
                                     : weir__bfs_units(p, direction);
   weir__team *team = NULL;
-  rc = weir__team_open(&team, options, units, err);
+  rc = weir__team_open(&team, options, units, 2 * p->info.edges, err);
   if (rc) {
     return rc;
   }

@@ -16,7 +16,7 @@
 #include "../internal.h"
 
 #define TELL_NS        UINT64_C(50000000) /* between two reports of progress */
-#define UNITS_A_THREAD UINT64_C(20000)    /* less work than this is not worth waking a thread for */
+#define EDGES_A_THREAD UINT64_C(500000)   /* about a millisecond: less is not worth starting a thread for */
 
 struct helper {
   weir__team *team;
@@ -274,18 +274,19 @@ static void start_helpers(weir__team *team, unsigned wanted) {
   }
 }
 
-static unsigned threads_for(const weir_run *run, uint64_t units) {
+static unsigned threads_for(const weir_run *run, uint64_t edges) {
   if (run->threads) {
     return run->threads;
   }
-  uint64_t most = units / UNITS_A_THREAD + 1;
+  uint64_t most = edges / EDGES_A_THREAD + 1;
   unsigned processors = uv_available_parallelism();
   processors = processors < WEIR_THREADS_MAX ? processors : WEIR_THREADS_MAX;
   return processors < most ? processors : (unsigned)most;
 }
 
 /* alone: whatever `run` says of threads, once it has been checked. */
-static int open_team(weir__team **out, const weir_run *run, uint64_t units, int alone, weir_error *err) {
+static int open_team(weir__team **out, const weir_run *run, uint64_t units, uint64_t edges, int alone,
+                     weir_error *err) {
   weir_run known = WEIR_RUN_INIT;
   int rc = weir__options_copy(&known, sizeof known, run, "weir_run", err);
   if (rc) {
@@ -301,7 +302,7 @@ static int open_team(weir__team **out, const weir_run *run, uint64_t units, int 
   }
   team->run = known;
   team->total = units;
-  start_helpers(team, alone ? 1 : threads_for(&known, units));
+  start_helpers(team, alone ? 1 : threads_for(&known, edges));
   rc = tell(team, 0, 0, err);
   if (rc) {
     free_team(team);
@@ -311,16 +312,16 @@ static int open_team(weir__team **out, const weir_run *run, uint64_t units, int 
   return WEIR_OK;
 }
 
-int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
-  return open_team(out, run, units, 0, err);
+int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, uint64_t edges, weir_error *err) {
+  return open_team(out, run, units, edges, 0, err);
 }
 
 int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units, weir_error *err) {
-  return open_team(out, run, units, 1, err);
+  return open_team(out, run, units, 0, 1, err);
 }
 
-unsigned weir__team_wished(const weir__team *team) {
-  return threads_for(&team->run, team->total);
+unsigned weir__team_wished(const weir__team *team, uint64_t edges) {
+  return threads_for(&team->run, edges);
 }
 
 int weir__team_close(weir__team *team, int rc, weir_error *err) {

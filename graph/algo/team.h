@@ -12,15 +12,15 @@
 
 typedef struct weir__team weir__team;
 
-/* Makes a team as `run` (NULL: defaults) asks, for work of about `units` units in all: progress is told in
- * these, and of itself it starts no more threads than make sense for so much. */
-int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, weir_error *err);
+/* Makes a team as `run` (NULL: defaults) asks. Progress is told in `units`, so many in all. `edges`: about
+ * how many are looked at in all; of itself it starts no more threads than pay for so much work. */
+int weir__team_open(weir__team **out, const weir_run *run, uint64_t units, uint64_t edges, weir_error *err);
 
 /* As weir__team_open, for work that the calling thread does alone: starts no others. */
 int weir__team_open_alone(weir__team **out, const weir_run *run, uint64_t units, weir_error *err);
 
 /* How many threads weir__team_open would have made it of. */
-unsigned weir__team_wished(const weir__team *team);
+unsigned weir__team_wished(const weir__team *team, uint64_t edges);
 
 /* Ends the threads. If rc is WEIR_OK, tells the progress of the end. Returns rc, or what on_progress made of
  * it. NULL is a no-op. */

@@ -155,7 +155,7 @@ static int run(struct search *s, weir__team *team, weir_error *err) {
 
 static int find_triangles(struct search *s, const weir_run *how, uint64_t *total, weir_error *err) {
   weir__team *team = NULL;
-  int rc = weir__team_open(&team, how, 4 * (uint64_t)s->p->info.nodes, err);
+  int rc = weir__team_open(&team, how, 4 * (uint64_t)s->p->info.nodes, 16 * s->p->info.edges, err);
   if (rc == WEIR_OK) {
     rc = run(s, team, err);
   }

@@ -163,7 +163,7 @@ int weir_wcc(const weir_projection *p, const weir_run *options, uint32_t *compon
     return rc;
   }
   weir__team *team = NULL;
-  rc = weir__team_open(&team, options, 5 * (uint64_t)p->info.nodes, err);
+  rc = weir__team_open(&team, options, 5 * (uint64_t)p->info.nodes, p->info.edges, err);
   if (rc) {
     return rc;
   }

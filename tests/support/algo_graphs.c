@@ -99,7 +99,7 @@ weir_projection *algo_graph_project(const algo_graph *g) {
   weir_error err = WEIR_ERROR_INIT;
   weir_projection *p = NULL;
   weir__team *team = NULL;
-  cr_assert(eq(int, weir__team_open(&team, NULL, g->count, &err), WEIR_OK), "%s", err.message);
+  cr_assert(eq(int, weir__team_open(&team, NULL, g->count, g->count, &err), WEIR_OK), "%s", err.message);
   int rc = weir__projection_make(&p, &list, team, &err);
   cr_assert(eq(int, weir__team_close(team, rc, &err), WEIR_OK), "%s", err.message);
   return p;

@@ -31,7 +31,7 @@ typedef struct weir_projection weir_projection; /* opaque */
 typedef struct weir_run {
   size_t size;      /* sizeof(weir_run) */
   unsigned threads; /* that take part, the calling one included; at most WEIR_THREADS_MAX. Default: as many as
-                       there are processors for this process, and fewer for small work */
+                       there are processors for this process, and fewer where they would not pay */
   int (*on_progress)(const weir_progress *progress, void *data); /* or NULL. On the calling thread, some times
                        a second, at the beginning and at the end; done and total are in units of work, which
                        differ in size. Nonzero ends the computation soon: WEIR_CANCELED */
