@@ -100,7 +100,7 @@ Test(team, ends_within_a_piece_when_on_progress_says_so, .timeout = 60) {
     struct watcher watcher = {0, 0, 3};
     weir_run run = {sizeof run, threads, watch, &watcher};
     weir__team *team = NULL;
-    cr_assert(eq(int, weir__team_open(&team, &run, 100, &err), WEIR_OK));
+    cr_assert(eq(int, weir__team_open(&team, &run, 100, 100, &err), WEIR_OK));
     cr_assert(eq(int, weir__team_each(team, 100, 1, work_for_ever, team, &err), WEIR_CANCELED));
     cr_assert(eq(u64, watcher.calls, 3));
     cr_assert(eq(int, weir__team_close(team, WEIR_CANCELED, &err), WEIR_CANCELED));
