@@ -255,6 +255,34 @@ Test(betweenness, ends_when_asked_to, .timeout = 60) {
   algo_graph_free(&g);
 }
 
+/* Diamonds in a row: each doubles the paths from one end to the other. */
+Test(betweenness, refuses_more_paths_than_can_be_counted, .timeout = 60) {
+  enum { DIAMONDS = 1030, NODES = 3 * DIAMONDS + 1 };
+  weir_centrality_options options = WEIR_CENTRALITY_OPTIONS_INIT;
+  algo_graph g = algo_graph_empty(NODES, 0, 1);
+  static double score[NODES];
+  for (uint32_t at = 0; at + 1 < NODES; at += 3) {
+    algo_graph_add(&g, at, at + 1, 1);
+    algo_graph_add(&g, at, at + 2, 1);
+    algo_graph_add(&g, at + 1, at + 3, 1);
+    algo_graph_add(&g, at + 2, at + 3, 1);
+  }
+  weir_projection *p = algo_graph_project(&g);
+  for (options.unweighted = 0; options.unweighted < 2; options.unweighted++) {
+    cr_assert(eq(int, weir_betweenness(p, &options, NULL, score, &err), WEIR_FULL));
+    cr_assert(ne(ptr, strstr(err.message, "shortest paths"), NULL), "%s", err.message);
+  }
+  weir_projection_close(p);
+  g.count -= 40; /* ten diamonds less */
+  p = algo_graph_project(&g);
+  for (options.unweighted = 0; options.unweighted < 2; options.unweighted++) {
+    cr_assert(eq(int, weir_betweenness(p, &options, NULL, score, &err), WEIR_OK), "%s", err.message);
+    cr_assert(algo_close(score[300], 300.0 * (NODES - 30 - 301), 1e-9, 0), "%g", score[300]);
+  }
+  weir_projection_close(p);
+  algo_graph_free(&g);
+}
+
 Test(betweenness, refuses_weights_that_are_not_above_0, .timeout = 60) {
   weir_centrality_options options = WEIR_CENTRALITY_OPTIONS_INIT;
   algo_graph g = algo_graph_empty(3, 0, 1);

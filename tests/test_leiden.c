@@ -286,6 +286,13 @@ Test(leiden, tells_what_is_wrong, .timeout = 60) {
   cr_assert(eq(int, weir_modularity(p, community, -1, NULL, &out, &err), WEIR_INVALID));
   cr_assert(eq(int, weir_modularity(p, community, 1, NULL, NULL, &err), WEIR_INVALID));
   weir_projection_close(p);
+  for (int i = 0; i < 2; i++) {
+    g.weight[0] = i ? 1e-310 : 1.7e308; /* twice of it is infinite; 1 divided by it is */
+    p = algo_graph_project(&g);
+    cr_assert(refuses(p, 1, 0.01, 10));
+    cr_assert(eq(int, weir_modularity(p, community, 1, NULL, &out, &err), i ? WEIR_OK : WEIR_INVALID));
+    weir_projection_close(p);
+  }
   algo_graph_add(&g, 1, 2, -1);
   p = algo_graph_project(&g);
   cr_assert(refuses(p, 1, 0.01, 10));

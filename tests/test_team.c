@@ -86,6 +86,27 @@ Test(team, ends_when_on_progress_says_so, .timeout = 60) {
   cr_assert(eq(int, weir__team_close(team, WEIR_OK, &err), WEIR_CANCELED));
 }
 
+/* Ends only if the calling thread asks on_progress meanwhile; other threads are told. */
+static int work_for_ever(void *data, uint64_t first, uint64_t last, unsigned worker) {
+  (void)first;
+  (void)last;
+  while (!weir__team_ended(data, worker)) {
+  }
+  return WEIR_OK;
+}
+
+Test(team, ends_within_a_piece_when_on_progress_says_so, .timeout = 60) {
+  for (unsigned threads = 1; threads <= 3; threads++) {
+    struct watcher watcher = {0, 0, 3};
+    weir_run run = {sizeof run, threads, watch, &watcher};
+    weir__team *team = NULL;
+    cr_assert(eq(int, weir__team_open(&team, &run, 100, 100, &err), WEIR_OK));
+    cr_assert(eq(int, weir__team_each(team, 100, 1, work_for_ever, team, &err), WEIR_CANCELED));
+    cr_assert(eq(u64, watcher.calls, 3));
+    cr_assert(eq(int, weir__team_close(team, WEIR_CANCELED, &err), WEIR_CANCELED));
+  }
+}
+
 Test(team, tells_of_memory_that_ran_out_in_a_piece, .timeout = 60) {
   weir_run run = WEIR_RUN_INIT;
   weir__team *team = NULL;

@@ -41,10 +41,10 @@ static int run_groups(void *data, uint64_t first, uint64_t last, unsigned worker
     uint64_t at = b->done + group * b->batch, end = at + b->batch;
     for (; at < end && at < b->source_count; at++) {
       uint32_t source = b->sources ? b->sources[at] : (uint32_t)at;
-      if (b->weighted) {
-        weir__brandes_add_weighted(&b->scratch[worker], source, sum);
-      } else {
-        weir__brandes_add(&b->scratch[worker], source, sum);
+      weir__brandes *scratch = &b->scratch[worker];
+      int rc = (b->weighted ? weir__brandes_add_weighted : weir__brandes_add)(scratch, source, sum);
+      if (rc) {
+        return rc;
       }
     }
   }
@@ -64,11 +64,14 @@ static int add_groups(void *data, uint64_t first, uint64_t last, unsigned worker
   return WEIR_OK;
 }
 
-static int make_scratch(struct betweenness *b, unsigned workers, weir_error *err) {
+static int make_scratch(struct betweenness *b, weir__team *team, weir_error *err) {
+  unsigned workers = weir__team_size(team);
   b->scratch = calloc(workers, sizeof *b->scratch);
   b->sums = calloc((size_t)b->groups * b->p->info.nodes + 1, sizeof *b->sums);
   int rc = b->scratch && b->sums ? WEIR_OK : WEIR_NOMEM;
   for (unsigned i = 0; i < workers && rc == WEIR_OK; i++) {
+    b->scratch[i].ways.team = team;
+    b->scratch[i].ways.worker = i;
     rc = weir__brandes_init(&b->scratch[i], b->p);
   }
   if (rc) {
@@ -93,6 +96,12 @@ static int run_rounds(struct betweenness *b, uint64_t work, weir__team *team, we
     uint64_t left = b->source_count - done, now = left < round ? left : round;
     b->done = (uint32_t)done;
     rc = weir__team_each(team, b->groups, 1, run_groups, b, err);
+    if (rc == WEIR_FULL) {
+      rc =
+          weir_fail(err, rc,
+                    "more shortest paths lead from one node to another than a number can tell, about 10^308: "
+                    "tell some apart by weights, or leave edges out");
+    }
     if (rc == WEIR_OK) {
       rc = weir__team_tick(team, now * work, err);
     }
@@ -118,12 +127,11 @@ static int compute(struct betweenness *b, const weir_run *run, weir_error *err) 
   b->batch = (uint32_t)(ROUND_WORK / work + 1);
   uint64_t batches = (b->source_count + (uint64_t)b->batch - 1) / b->batch;
   b->groups = batches < GROUPS ? (uint32_t)batches : GROUPS;
-  unsigned workers = weir__team_size(team);
-  rc = make_scratch(b, workers, err);
+  rc = make_scratch(b, team, err);
   if (rc == WEIR_OK) {
     rc = run_rounds(b, work, team, err);
   }
-  free_scratch(b, workers);
+  free_scratch(b, weir__team_size(team));
   return weir__team_close(team, rc, err);
 }
 

@@ -106,11 +106,13 @@ static void count_paths(weir__brandes *b, uint32_t source) {
 }
 
 /* Depth by depth: an edge leads to the next depth at most, and of shallower nodes no share is known; so all
- * shares that are known are of nodes behind. */
-static void pass_back(weir__brandes *b, const weir__rows *rows, double *sum) {
+ * shares that are known are of nodes behind. A share of 0, or that is no number, tells of infinitely many
+ * paths. */
+static int pass_back(weir__brandes *b, const weir__rows *rows, double *sum) {
   const uint32_t *order = b->ways.order;
   const double *paths = b->ways.paths;
   uint32_t reached = b->ways.reached, last = reached;
+  int full = 0;
   while (last > 1) {
     uint32_t first = last - 1, depth = b->depth[order[first]];
     while (b->depth[order[first - 1]] == depth) {
@@ -121,11 +123,14 @@ static void pass_back(weir__brandes *b, const weir__rows *rows, double *sum) {
       b->passing[at] = last < reached ? paths[node] * sum_ends(rows, node, b->share) : 0;
     }
     for (uint32_t at = first; at < last; at++) {
-      b->share[order[at]] = (1 + b->passing[at]) / paths[order[at]];
+      double share = (1 + b->passing[at]) / paths[order[at]];
+      full |= !(share > 0);
+      b->share[order[at]] = share;
       sum[order[at]] += b->passing[at];
     }
     last = first;
   }
+  return full ? WEIR_FULL : WEIR_OK;
 }
 
 static void forget(weir__brandes *b) {
@@ -136,16 +141,18 @@ static void forget(weir__brandes *b) {
   }
 }
 
-void weir__brandes_add(weir__brandes *b, uint32_t source, double *sum) {
+int weir__brandes_add(weir__brandes *b, uint32_t source, double *sum) {
   count_paths(b, source);
-  pass_back(b, &b->p->out, sum);
+  int rc = pass_back(b, &b->p->out, sum);
   forget(b);
+  return rc;
 }
 
 /* ---- By weights  ----------------------------------------------------------------------- */
 
-static void pass_back_weighted(weir__brandes *b, const weir__rows *rows, double *sum) {
+static int pass_back_weighted(weir__brandes *b, const weir__rows *rows, double *sum) {
   const double *distance = b->ways.distance;
+  int full = 0;
   for (uint32_t at = b->ways.reached - 1; at > 0; at--) {
     uint32_t node = b->ways.order[at];
     double behind = 0, here = distance[node];
@@ -154,14 +161,16 @@ static void pass_back_weighted(weir__brandes *b, const weir__rows *rows, double 
     }
     double passing = behind * b->ways.paths[node];
     b->share[node] = (1 + passing) / b->ways.paths[node];
+    full |= !(b->share[node] > 0);
     sum[node] += passing;
   }
   for (uint32_t at = 0; at < b->ways.reached; at++) {
     b->share[b->ways.order[at]] = 0;
   }
+  return full ? WEIR_FULL : WEIR_OK;
 }
 
-void weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum) {
+int weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum) {
   weir__dijkstra_from(&b->ways, source);
-  pass_back_weighted(b, &b->p->out, sum);
+  return pass_back_weighted(b, &b->p->out, sum);
 }

@@ -17,10 +17,11 @@ typedef struct weir__brandes {
 int weir__brandes_init(weir__brandes *b, const weir_projection *p);
 void weir__brandes_clear(weir__brandes *b);
 
-/* Adds to each node how much of the shortest paths from `source` to all others passes through it. */
-void weir__brandes_add(weir__brandes *b, uint32_t source, double *sum);
+/* Adds to each node how much of the shortest paths from `source` to all others passes through it. Errors:
+ * WEIR_FULL (more paths lead to a node than a double can tell). */
+int weir__brandes_add(weir__brandes *b, uint32_t source, double *sum);
 
-/* The same with weights, which are above 0. */
-void weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum);
+/* The same with weights, which are above 0. Errors: WEIR_FULL. */
+int weir__brandes_add_weighted(weir__brandes *b, uint32_t source, double *sum);
 
 #endif

@@ -19,6 +19,7 @@ struct scratch {
 
 struct closeness {
   const weir_projection *p;
+  weir__team *team;
   weir__sides sides;
   int weighted;
   int harmonic;
@@ -42,10 +43,12 @@ static double score_of(const struct closeness *c, const struct sums *sums) {
   return sums->reached > 0 ? (double)sums->reached / sums->distance : NAN;
 }
 
-static void walk_steps(const struct closeness *c, weir__steps *s, uint32_t first, uint32_t last) {
+/* A step in a large graph takes a second: it may be the last. */
+static void walk_steps(const struct closeness *c, unsigned worker, uint32_t first, uint32_t last) {
+  weir__steps *s = &c->scratch[worker].steps;
   struct sums sums[WEIR__STEPS_SOURCES] = {{0, 0, 0}};
   weir__steps_begin(s, first, last);
-  for (uint32_t depth = 1; weir__steps_go(s); depth++) {
+  for (uint32_t depth = 1; weir__steps_go(s) && !weir__team_ended(c->team, worker); depth++) {
     for (uint32_t i = 0; i < last - first; i++) {
       sums[i].reached += s->met[i];
       sums[i].distance += (double)depth * s->met[i];
@@ -74,7 +77,7 @@ static int walk(void *data, uint64_t first, uint64_t last, unsigned worker) {
   struct scratch *scratch = &c->scratch[worker];
   uint32_t from = c->done + (uint32_t)first, end = c->done + (uint32_t)last;
   if (!c->weighted) {
-    walk_steps(c, &scratch->steps, from, end);
+    walk_steps(c, worker, from, end);
     return WEIR_OK;
   }
   for (; from < end; from++) {
@@ -93,6 +96,8 @@ static int make_scratch(struct closeness *c, unsigned workers, weir_error *err) 
   c->scratch = calloc(workers, sizeof *c->scratch);
   int rc = c->scratch ? WEIR_OK : WEIR_NOMEM;
   for (unsigned i = 0; i < workers && rc == WEIR_OK; i++) {
+    c->scratch[i].ways.team = c->team;
+    c->scratch[i].ways.worker = i;
     rc = init_scratch(&c->scratch[i], c);
   }
   if (rc) {
@@ -118,6 +123,7 @@ static int compute(struct closeness *c, const weir_run *run, weir_error *err) {
     return rc;
   }
   unsigned workers = weir__team_size(team);
+  c->team = team;
   c->piece = c->weighted ? 1 : WEIR__STEPS_SOURCES;
   uint64_t round = (uint64_t)PIECES * c->piece;
   rc = make_scratch(c, workers, err);

@@ -9,7 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WAYS    4 /* children of a node in the heap */
+#define WAYS    4    /* children of a node in the heap */
+#define LOOK    4096 /* nodes between two looks at whether to go on */
 #define SETTLED UINT32_MAX
 
 int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes) {
@@ -87,6 +88,15 @@ static void forget(weir__dijkstra *d) {
   d->reached = 0;
 }
 
+/* The nodes that wait are not found after all. */
+static void give_up(weir__dijkstra *d) {
+  for (; d->count > 0; d->count--) {
+    uint32_t node = d->heap[d->count - 1].node;
+    d->distance[node] = INFINITY;
+    d->slot[node] = 0;
+  }
+}
+
 static void go_along(weir__dijkstra *d, const weir__rows *rows, uint32_t node) {
   double here = d->distance[node], paths = d->paths[node];
   for (uint64_t i = rows->start[node]; i < rows->start[node + 1]; i++) {
@@ -112,6 +122,10 @@ void weir__dijkstra_from(weir__dijkstra *d, uint32_t source) {
     uint32_t node = take(d);
     d->slot[node] = SETTLED;
     d->order[d->reached++] = node;
+    if (d->reached % LOOK == 0 && weir__team_ended(d->team, d->worker)) {
+      give_up(d);
+      return;
+    }
     for (unsigned side = 0; side < d->sides.count; side++) {
       go_along(d, d->sides.rows[side], node);
     }

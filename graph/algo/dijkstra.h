@@ -12,17 +12,19 @@ typedef struct weir__waiting {
 /* One thread at a time. Arrays are by node, and at rest but for what the last source reached. */
 typedef struct weir__dijkstra {
   weir__sides sides; /* whose edges are gone along */
-  uint32_t *order;   /* the nodes reached, the nearest first, which is the source */
-  uint32_t reached;  /* how many */
-  double *distance;  /* INFINITY: not reached */
-  double *paths;     /* how many shortest ones there are */
+  weir__team *team;  /* that a search is a part of: it ends early, with less found, if that is over */
+  unsigned worker;
+  uint32_t *order;  /* the nodes reached, the nearest first, which is the source */
+  uint32_t reached; /* how many */
+  double *distance; /* INFINITY: not reached */
+  double *paths;    /* how many shortest ones there are */
 
   weir__waiting *heap; /* nodes found that are not yet in order */
   uint32_t count;      /* how many */
   uint32_t *slot;      /* by node: 0: not found; place in heap + 1; or SETTLED: in order */
 } weir__dijkstra;
 
-/* Begin with a zeroed struct, and the sides. Clear it after errors, too. Errors: WEIR_NOMEM. */
+/* Begin with a zeroed struct, sides, team and worker. Clear it after errors, too. Errors: WEIR_NOMEM. */
 int weir__dijkstra_init(weir__dijkstra *d, uint32_t nodes);
 void weir__dijkstra_clear(weir__dijkstra *d);
 

@@ -161,10 +161,11 @@ static int set_scale(weir__leiden *l, const weir_projection *p, const weir__leve
   for (uint32_t i = 0; i < base->nodes; i++) {
     twice += base->strength[i];
   }
-  if (isinf(twice)) {
-    return weir_fail(err, WEIR_INVALID, "the weights of the edges add up to more than a number can be");
-  }
   l->density = twice > 0 ? options->resolution / twice : 0;
+  if (isinf(twice) || isinf(l->density)) {
+    return weir_fail(err, WEIR_INVALID,
+                     "the weights of the edges add up to %g: too much or too little to compare", twice / 2);
+  }
   l->heat = p->info.edges > 0 ? options->randomness * twice / 2 / (double)p->info.edges : 1;
   l->heat = l->heat > DBL_MIN ? l->heat : DBL_MIN;
   return WEIR_OK;

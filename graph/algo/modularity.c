@@ -76,7 +76,7 @@ static int number_communities(struct division *d, weir_error *err) {
 
 /* ---- The sum ------------------------------------------------------------------------------------------- */
 
-static double add_up(struct division *d, double resolution) {
+static int add_up(struct division *d, double resolution, double *out, weir_error *err) {
   const uint32_t *number = d->number ? d->number : d->community;
   uint32_t nodes = d->p->info.nodes;
   double twice = 0, inside = 0, squares = 0; /* twice: the weight of all edges */
@@ -84,16 +84,21 @@ static double add_up(struct division *d, double resolution) {
     twice += d->strength[i];
     d->total[number[i]] += d->strength[i];
   }
+  *out = 0;
   if (!(twice > 0)) {
-    return 0;
+    return WEIR_OK;
   }
-  for (uint32_t piece = 0; piece < (nodes + GRAIN - 1) / GRAIN; piece++) {
+  if (isinf(twice)) {
+    return weir_fail(err, WEIR_INVALID, "the weights of the edges add up to more than a number can be");
+  }
+  for (uint64_t piece = 0; piece < ((uint64_t)nodes + GRAIN - 1) / GRAIN; piece++) {
     inside += d->within[piece];
   }
   for (uint32_t c = 0; c < nodes; c++) {
     squares += (d->total[c] / twice) * (d->total[c] / twice);
   }
-  return (d->p->info.undirected ? inside : 2 * inside) / twice - resolution * squares;
+  *out = (d->p->info.undirected ? inside : 2 * inside) / twice - resolution * squares;
+  return WEIR_OK;
 }
 
 static int compute(struct division *d, double resolution, weir__team *team, double *out, weir_error *err) {
@@ -111,10 +116,7 @@ static int compute(struct division *d, double resolution, weir__team *team, doub
   if (rc == WEIR_OK) {
     rc = weir__team_each(team, nodes, GRAIN, sum_within, d, err);
   }
-  if (rc == WEIR_OK) {
-    *out = add_up(d, resolution);
-  }
-  return rc;
+  return rc ? rc : add_up(d, resolution, out, err);
 }
 
 int weir__modularity(weir__team *team, const weir_projection *p, const uint32_t *community, double resolution,

@@ -36,6 +36,7 @@ struct weir__team {
   weir__work_fn work;
   void *data;
   uint64_t count, grain;
+  weir_error *err;       /* the caller's, for the calling thread */
   _Atomic uint64_t next; /* the first item of the next piece */
   _Atomic int failed;    /* a code: no more pieces are begun */
 
@@ -148,26 +149,32 @@ static void end_round(weir__team *team) {
   pthread_mutex_unlock(&team->lock);
 }
 
+int weir__team_ended(weir__team *team, unsigned worker) {
+  int failed = atomic_load_explicit(&team->failed, memory_order_relaxed);
+  if (failed == WEIR_OK && worker == 0 && team->run.on_progress) {
+    uint64_t begun = atomic_load_explicit(&team->next, memory_order_relaxed);
+    failed = tell(team, team->done + (begun < team->count ? begun : team->count), 0, team->err);
+    if (failed) {
+      fail(team, failed);
+    }
+  }
+  return failed != WEIR_OK;
+}
+
 /* The calling thread's part: as help(), and progress. */
-static int lead(weir__team *team, weir_error *err) {
+static void lead(weir__team *team) {
   uint64_t first = 0, last = 0;
-  int rc = tell(team, team->done, 0, err);
+  int rc = tell(team, team->done, 0, team->err);
   if (rc) {
     fail(team, rc);
   }
   while (take(team, &first, &last)) {
-    int code = team->work(team->data, first, last, 0);
-    if (code) {
-      fail(team, code);
-    } else if (team->run.on_progress) {
-      uint64_t begun = atomic_load_explicit(&team->next, memory_order_relaxed);
-      rc = tell(team, team->done + (begun < team->count ? begun : team->count), 0, err);
-      if (rc) {
-        fail(team, rc);
-      }
+    rc = team->work(team->data, first, last, 0);
+    if (rc) {
+      fail(team, rc);
     }
+    (void)weir__team_ended(team, 0);
   }
-  return rc;
 }
 
 int weir__team_each(weir__team *team, uint64_t count, uint64_t grain, weir__work_fn work, void *data,
@@ -179,20 +186,21 @@ int weir__team_each(weir__team *team, uint64_t count, uint64_t grain, weir__work
   team->data = data;
   team->count = count;
   team->grain = grain;
+  team->err = err;
   atomic_store_explicit(&team->next, 0, memory_order_relaxed);
   atomic_store_explicit(&team->failed, WEIR_OK, memory_order_relaxed);
   int alone = count <= grain;
   if (!alone) {
     begin_round(team);
   }
-  int rc = lead(team, err);
+  lead(team);
   if (!alone) {
     end_round(team);
   }
-  if (rc) {
+  int rc = atomic_load_explicit(&team->failed, memory_order_relaxed);
+  if (rc == WEIR_CANCELED) { /* tell has said so */
     return rc;
   }
-  rc = atomic_load_explicit(&team->failed, memory_order_relaxed);
   if (rc) {
     return weir_fail(err, rc, "out of memory in a computation of %llu items", (unsigned long long)count);
   }

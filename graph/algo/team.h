@@ -29,7 +29,8 @@ int weir__team_close(weir__team *team, int rc, weir_error *err);
 /* How many threads there are; workers are numbered from 0 to this - 1. */
 unsigned weir__team_size(const weir__team *team);
 
-/* Works on the items first to last - 1, on worker's thread. Returns WEIR_OK or WEIR_NOMEM. */
+/* Works on the items first to last - 1, on worker's thread. Returns WEIR_OK or WEIR_NOMEM; or another code,
+ * for which the caller of weir__team_each finds words. */
 typedef int (*weir__work_fn)(void *data, uint64_t first, uint64_t last, unsigned worker);
 
 /*
@@ -39,6 +40,10 @@ typedef int (*weir__work_fn)(void *data, uint64_t first, uint64_t last, unsigned
  */
 int weir__team_each(weir__team *team, uint64_t count, uint64_t grain, weir__work_fn work, void *data,
                     weir_error *err);
+
+/* Within a piece that takes long: 1 if it is to be left, since another one failed, or on_progress, which the
+ * calling thread asks, wants an end. */
+int weir__team_ended(weir__team *team, unsigned worker);
 
 /* For work on the calling thread alone: so many units are done. Errors: WEIR_CANCELED. */
 int weir__team_tick(weir__team *team, uint64_t units, weir_error *err);

@@ -174,7 +174,8 @@ typedef struct weir_leiden_result {
  * Leiden: guaranteeing well-connected communities, 2019. Edges count in both directions; those of weight 0
  * do not count. community[i], by node, becomes the number of a community, from 0 in the order of their least
  * nodes; each is connected. Nodes move on one thread; more of them speed up only a part of the work.
- * `result` may be NULL. Errors: WEIR_INVALID (an edge has a negative weight).
+ * `result` may be NULL. Errors: WEIR_INVALID (an edge has a negative weight, or all weights add up to more
+ * than a double holds, or so little that nothing can be divided by it).
  */
 WEIR_API int weir_leiden(const weir_projection *projection, const weir_leiden_options *options,
                          const weir_run *run, uint32_t *community, weir_leiden_result *result,
@@ -185,7 +186,7 @@ WEIR_API int weir_leiden(const weir_projection *projection, const weir_leiden_op
  * communities of in/m - resolution (deg/2m)^2, where m is the weight of all edges, `in` that of the edges
  * within the community, `deg` the weighted degree of its nodes. 0 without edges. M. Newman, M. Girvan,
  * Finding and evaluating community structure in networks, 2004. Errors: WEIR_INVALID (an edge has a negative
- * weight, or the resolution is below 0).
+ * weight, or all weights add up to more than a double holds, or the resolution is below 0).
  */
 WEIR_API int weir_modularity(const weir_projection *projection, const uint32_t *community, double resolution,
                              const weir_run *run, double *out, weir_error *err);
@@ -246,7 +247,8 @@ typedef struct weir_centrality_options {
  * are. How many paths there are is counted in doubles. U. Brandes, A faster algorithm for betweenness
  * centrality, 2001. With samples: of random sources (each at most once), scaled up to all: U. Brandes, C.
  * Pich, Centrality estimation in large networks, 2007. Errors: WEIR_INVALID (an edge has a weight that is not
- * above 0, and weights matter).
+ * above 0, and weights matter), WEIR_FULL (more paths lead from one node to another than a double can tell,
+ * about 10^308: as between the corners of a grid of 520 by 520).
  */
 WEIR_API int weir_betweenness(const weir_projection *projection, const weir_centrality_options *options,
                               const weir_run *run, double *score, weir_error *err);
