@@ -24,9 +24,11 @@ struct weir_explorer {
 
 int weir_explorer_open(weir_explorer **out, const weir_projection *projection, weir_error *err) {
   int rc = weir__check_set(out, "out", err);
-  if (rc == WEIR_OK) {
-    rc = weir__check_set(projection, "projection", err);
+  if (rc) {
+    return rc;
   }
+  *out = NULL;
+  rc = weir__check_set(projection, "projection", err);
   if (rc) {
     return rc;
   }

@@ -251,7 +251,9 @@ int weir_leiden(const weir_projection *p, const weir_leiden_options *options, co
   weir__team *team = NULL;
   if (rc == WEIR_OK) {
     uint64_t edges = p->info.nodes + 2 * p->info.edges;
-    rc = weir__team_open(&team, run, edges * (8 * (uint64_t)known.iterations + 2), edges * 8, err);
+    rc = weir__team_open(&team, run,
+                         edges * (8 * (uint64_t)(known.iterations < 1000 ? known.iterations : 1000) + 2),
+                         edges * 8, err);
   }
   if (rc) {
     return rc;

@@ -23,6 +23,7 @@ struct bench {
 
 struct prediction {
   const weir_projection *p;
+  weir__team *team;
   weir_similarity kind;
   weir__sets neighbors; /* of nodes, in the direction asked for */
   weir__sets sharers;   /* in the other direction: of whom a node is a neighbor */
@@ -77,7 +78,7 @@ static int predict(void *data, uint64_t first, uint64_t last, unsigned worker) {
   struct prediction *job = data;
   struct bench *bench = &job->benches[worker];
   int rc = WEIR_OK;
-  for (uint64_t node = first; node < last && rc == WEIR_OK; node++) {
+  for (uint64_t node = first; node < last && rc == WEIR_OK && !weir__team_ended(job->team, worker); node++) {
     uint32_t a = (uint32_t)node;
     if (weir__sets_count(&job->neighbors, a) == 0) {
       continue;
@@ -179,7 +180,7 @@ int weir_predict_links(const weir_projection *projection, weir_similarity kind, 
   if (rc) {
     return rc;
   }
-  struct prediction job = {.p = projection, .kind = kind};
+  struct prediction job = {.p = projection, .team = team, .kind = kind};
   unsigned threads = weir__team_size(team);
   job.benches[0].best = (weir__best){.links = out, .room = room, .limit = room, .borrowed = 1};
   for (unsigned i = 1; i < threads; i++) {
