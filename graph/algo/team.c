@@ -3,7 +3,10 @@
  *
  * A round is one call of weir__team_each: the calling thread describes it, wakes the helpers, works along,
  * and waits until those that have entered it have left. A helper that wakes up late finds the round over, and
- * is not waited for. Pieces are taken from an atomic counter. Outside of rounds helpers sleep.
+ * is not waited for. Pieces are taken from an atomic counter.
+ *
+ * Many rounds are shorter than waking a thread takes, and follow each other at once. So helpers look for the
+ * next one for a moment before they sleep, as does the calling thread for the last helper to leave.
  */
 #include "team.h"
 
@@ -16,6 +19,7 @@
 #include "../internal.h"
 
 #define TELL_NS        UINT64_C(50000000) /* between two reports of progress */
+#define LOOK_NS        UINT64_C(30000)    /* before a thread sleeps: less than waking it costs */
 #define EDGES_A_THREAD UINT64_C(500000)   /* about a millisecond: less is not worth starting a thread for */
 
 struct helper {
@@ -42,11 +46,16 @@ struct weir__team {
 
   pthread_mutex_t lock; /* guards what is below; never held while work or on_progress runs */
   pthread_cond_t begun; /* round or closing has changed */
-  pthread_cond_t left;  /* inside has become 0 */
-  uint64_t round;       /* number of the one that may be entered; 0: there is none */
+  pthread_cond_t left;  /* inside has become 0, and the calling thread sleeps */
   uint64_t rounds;      /* how many there were */
-  unsigned inside;      /* helpers that have entered it, and not left */
+  unsigned asleep;      /* helpers that wait for `begun` */
+  int waiting;          /* the calling thread waits for `left` */
   int closing;
+
+  /* Written with the lock held, and also looked at without it, by those who are about to sleep. */
+  _Atomic uint64_t round;  /* number of the one that may be entered; 0: there is none */
+  _Atomic unsigned inside; /* helpers that have entered it, and not left */
+  int looks;               /* constant: each thread has a processor, so looking takes none away */
 };
 
 /* ---- Progress ---------------------------------------------------------------------------------------- */
@@ -102,25 +111,44 @@ static void help(weir__team *team, unsigned worker) {
   }
 }
 
+/* Is there a round to enter, that it has not been in? */
+static int has_round(weir__team *team, uint64_t seen) {
+  uint64_t round = atomic_load_explicit(&team->round, memory_order_relaxed);
+  return round != 0 && round != seen;
+}
+
+static void look_for_round(weir__team *team, uint64_t seen) {
+  uint64_t until = weir__clock_ns() + LOOK_NS;
+  while (!has_round(team, seen) && weir__clock_ns() < until) {
+  }
+}
+
 static void *run_helper(void *data) {
   const struct helper *self = data;
   weir__team *team = self->team;
   uint64_t seen = 0;
   pthread_mutex_lock(&team->lock);
   for (;;) {
-    while ((team->round == 0 || team->round == seen) && !team->closing) {
+    while (!has_round(team, seen) && !team->closing) {
+      team->asleep++;
       pthread_cond_wait(&team->begun, &team->lock);
+      team->asleep--;
     }
     if (team->closing) {
       break;
     }
-    seen = team->round;
-    team->inside++;
+    seen = atomic_load_explicit(&team->round, memory_order_relaxed);
+    atomic_fetch_add_explicit(&team->inside, 1, memory_order_relaxed);
     pthread_mutex_unlock(&team->lock);
     help(team, self->worker);
     pthread_mutex_lock(&team->lock);
-    if (--team->inside == 0) {
+    if (atomic_fetch_sub_explicit(&team->inside, 1, memory_order_relaxed) == 1 && team->waiting) {
       pthread_cond_signal(&team->left);
+    }
+    if (team->looks) {
+      pthread_mutex_unlock(&team->lock);
+      look_for_round(team, seen);
+      pthread_mutex_lock(&team->lock);
     }
   }
   pthread_mutex_unlock(&team->lock);
@@ -132,20 +160,36 @@ static void begin_round(weir__team *team) {
     return;
   }
   pthread_mutex_lock(&team->lock);
-  team->round = ++team->rounds;
-  pthread_cond_broadcast(&team->begun);
+  atomic_store_explicit(&team->round, ++team->rounds, memory_order_relaxed);
+  if (team->asleep > 0) {
+    pthread_cond_broadcast(&team->begun);
+  }
   pthread_mutex_unlock(&team->lock);
 }
 
+static void look_for_end(weir__team *team) {
+  uint64_t until = weir__clock_ns() + LOOK_NS;
+  while (atomic_load_explicit(&team->inside, memory_order_relaxed) > 0 && weir__clock_ns() < until) {
+  }
+}
+
+/* What helpers wrote is seen once the lock is held after they have left. */
 static void end_round(weir__team *team) {
   if (team->size == 1) {
     return;
   }
   pthread_mutex_lock(&team->lock);
-  team->round = 0;
-  while (team->inside > 0) {
+  atomic_store_explicit(&team->round, 0, memory_order_relaxed);
+  if (team->looks) {
+    pthread_mutex_unlock(&team->lock);
+    look_for_end(team);
+    pthread_mutex_lock(&team->lock);
+  }
+  team->waiting = 1;
+  while (atomic_load_explicit(&team->inside, memory_order_relaxed) > 0) {
     pthread_cond_wait(&team->left, &team->lock);
   }
+  team->waiting = 0;
   pthread_mutex_unlock(&team->lock);
 }
 
@@ -302,7 +346,9 @@ static int open_team(weir__team **out, const weir_run *run, uint64_t units, uint
   }
   team->run = known;
   team->total = units;
-  start_helpers(team, alone ? 1 : threads_for(&known, edges));
+  unsigned wanted = alone ? 1 : threads_for(&known, edges);
+  team->looks = wanted <= uv_available_parallelism();
+  start_helpers(team, wanted);
   rc = tell(team, 0, 0, err);
   if (rc) {
     free_team(team);
