@@ -148,26 +148,6 @@ GRAPH_TEST(projection, merges_loops_and_parallel_edges_as_told) {
   SAME_STRING(shown(project(txn, &options), WEIR_OUT), "a: b7 c5; b: a7 d4; c: a5 c1 c1; d: b4");
 }
 
-GRAPH_TEST(projection, refuses_weights_that_add_up_to_infinity) {
-  weir_projection_options options = WEIR_PROJECTION_OPTIONS_INIT;
-  weir_projection *p = NULL;
-  fill(txn);
-  weir_edge edge = WEIR_EDGE("a", "knows", "b");
-  edge.weight = 1.7e308;
-  OK(weir_edge_put(txn, &edge, 0, NULL, &err));
-  edge.rank = 1;
-  OK(weir_edge_put(txn, &edge, 0, NULL, &err));
-  options.weight = WEIR_COST_WEIGHT;
-  options.parallel = WEIR_PARALLEL_SUM;
-  for (options.undirected = 0; options.undirected < 2; options.undirected++) {
-    FAILS(weir_projection_open(&p, txn, &options, NULL, &err), WEIR_INVALID, "too great to add up");
-    cr_assert(eq(ptr, p, NULL));
-  }
-  options.undirected = 0;
-  options.parallel = WEIR_PARALLEL_MAX;
-  SAME_STRING(shown(project(txn, &options), WEIR_OUT), "a: b1.7e+308 c5; b: a7 d4; c: c1; d:");
-}
-
 GRAPH_TEST(projection, takes_weights_from_a_property) {
   fill(txn);
   const double missing = -1;
@@ -243,46 +223,6 @@ static int insert_far_apart(weir_txn *txn, void *data, weir_error *error) {
 GRAPH_TEST(projection, holds_nodes_whose_numbers_lie_far_apart) {
   OK(weir_write(txn, insert_far_apart, NULL, NULL, &err));
   SAME_STRING(shown(project(txn, NULL), WEIR_OUT), "a: d; b: a; c:; d: c");
-}
-
-#define REFUSED(member_, value_, part_)                                                                      \
-  do {                                                                                                       \
-    weir_projection_options options_ = WEIR_PROJECTION_OPTIONS_INIT;                                         \
-    options_.member_ = (value_);                                                                             \
-    FAILS(weir_projection_open(&p, txn, &options_, NULL, &err), WEIR_INVALID, part_);                        \
-  } while (0)
-
-GRAPH_TEST(projection, refuses_options_that_make_no_sense) {
-  weir_projection *p = NULL;
-  const weir_cond bad = WEIR_TEST(WEIR_FIELD_WEIGHT, WEIR_GT, weir_int(1));
-  REFUSED(size, 0, "size");
-  REFUSED(node_label_count, 1, "node_labels is NULL");
-  REFUSED(edge_label_count, 65, "65 edge_labels");
-  REFUSED(nodes, &bad, "weight");
-  REFUSED(parallel, (weir_parallel)4, "parallel 4");
-  REFUSED(weight, (weir_cost)3, "weight 3");
-  REFUSED(weight, WEIR_COST_PROP, "weight_path");
-}
-
-GRAPH_TEST(projection, refuses_arguments_that_make_no_sense) {
-  weir_projection *p = NULL;
-  weir_projection_options options = WEIR_PROJECTION_OPTIONS_INIT;
-  const weir_text empty[] = {WEIR_TEXT("a"), WEIR_TEXT("")};
-  const double nan = 0.0 / 0.0;
-  FAILS(weir_projection_open(NULL, txn, NULL, NULL, &err), WEIR_INVALID, "out is NULL");
-  FAILS(weir_projection_open(&p, NULL, NULL, NULL, &err), WEIR_INVALID, "txn is NULL");
-  options.edge_labels = empty;
-  options.edge_label_count = 2;
-  FAILS(weir_projection_open(&p, txn, &options, NULL, &err), WEIR_INVALID, "edge_labels 1");
-  options.edge_label_count = 0;
-  options.weight = WEIR_COST_PROP;
-  options.weight_path = weir_str("w");
-  options.weight_missing = &nan;
-  FAILS(weir_projection_open(&p, txn, &options, NULL, &err), WEIR_INVALID, "weight_missing");
-  weir_run run = {.size = sizeof run, .threads = WEIR_THREADS_MAX + 1};
-  FAILS(weir_projection_open(&p, txn, NULL, &run, &err), WEIR_INVALID, "threads");
-  cr_assert(eq(ptr, p, NULL));
-  weir_projection_close(NULL);
 }
 
 struct watching {

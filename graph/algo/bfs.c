@@ -232,7 +232,7 @@ int weir_bfs(const weir_projection *p, uint32_t source, weir_direction direction
     return rc;
   }
   weir__team *team = NULL;
-  rc = weir__team_open(&team, options, weir__bfs_units(p, direction), p->info.edges, err);
+  rc = weir__team_open(&team, options, weir__bfs_units(p, direction), p->info.edges / 4, err);
   if (rc) {
     return rc;
   }

@@ -136,7 +136,7 @@ int weir__dijkstra_wanted(const weir_projection *p, int unweighted, int *wanted,
   *wanted = p->info.weighted && !unweighted;
   if (*wanted && p->info.edges > 0 && !(p->info.least_weight > 0)) {
     return weir_fail(err, WEIR_INVALID,
-                     "an edge has a weight of %g: paths need weights above 0; or set unweighted",
+                     "an edge has the weight %g: paths need weights above 0; or set unweighted",
                      p->info.least_weight);
   }
   return WEIR_OK;

@@ -165,5 +165,5 @@ int weir_projection_find(const weir_projection *p, weir_text key, uint32_t *node
 }
 
 weir_text weir_projection_key(const weir_projection *p, uint32_t node) {
-  return node < p->keys.count ? key_at(&p->keys, node) : (weir_text){NULL, 0};
+  return p && node < p->keys.count ? key_at(&p->keys, node) : (weir_text){NULL, 0};
 }

@@ -245,7 +245,7 @@ int weir_leiden(const weir_projection *p, const weir_leiden_options *options, co
     rc = check_options(&known, options, err);
   }
   if (rc == WEIR_OK && p->info.least_weight < 0) {
-    rc = weir_fail(err, WEIR_INVALID, "an edge has a weight of %g: communities need weights of 0 or more",
+    rc = weir_fail(err, WEIR_INVALID, "an edge has the weight %g: communities need weights of 0 or more",
                    p->info.least_weight);
   }
   weir__team *team = NULL;

@@ -143,7 +143,7 @@ int weir_modularity(const weir_projection *p, const uint32_t *community, double 
     rc = weir_fail(err, WEIR_INVALID, "a resolution of %g: give 0 or more", resolution);
   }
   if (rc == WEIR_OK && p->info.least_weight < 0) {
-    rc = weir_fail(err, WEIR_INVALID, "an edge has a weight of %g: modularity needs weights of 0 or more",
+    rc = weir_fail(err, WEIR_INVALID, "an edge has the weight %g: modularity needs weights of 0 or more",
                    p->info.least_weight);
   }
   weir__team *team = NULL;

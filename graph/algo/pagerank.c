@@ -77,7 +77,8 @@ static int check(const weir_projection *p, const weir_pagerank_options *o, const
     return weir_fail(err, WEIR_INVALID, "tolerance is %g: give 0 or more", o->tolerance);
   }
   if (!o->unweighted && p->info.least_weight < 0) {
-    return weir_fail(err, WEIR_INVALID, "an edge has the weight %g: PageRank takes none below 0",
+    return weir_fail(err, WEIR_INVALID,
+                     "an edge has the weight %g: PageRank needs weights of 0 or more; or set unweighted",
                      p->info.least_weight);
   }
   return o->source_count ? weir__check_set(o->sources, "sources", err) : WEIR_OK;

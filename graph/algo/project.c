@@ -36,7 +36,10 @@ static int check_weight(const weir_projection_options *options, weir_error *err)
                      (int)options->weight);
   }
   if (options->weight != WEIR_COST_PROP) {
-    return WEIR_OK;
+    return options->weight_path.len || options->weight_missing
+               ? weir_fail(err, WEIR_INVALID,
+                           "weight_path or weight_missing is set: set weight to WEIR_COST_PROP, too")
+               : WEIR_OK;
   }
   if (options->weight_missing && !isfinite(*options->weight_missing)) {
     return weir_fail(err, WEIR_INVALID, "weight_missing is %g: give a finite number",

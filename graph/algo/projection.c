@@ -23,16 +23,17 @@ void weir_projection_close(weir_projection *p) {
 }
 
 void weir_projection_describe(const weir_projection *p, weir_projection_info *out) {
-  *out = p->info;
+  *out = p ? p->info : (weir_projection_info){.nodes = 0};
 }
 
 uint32_t weir_projection_nodes(const weir_projection *p) {
-  return p->info.nodes;
+  return p ? p->info.nodes : 0;
 }
 
 weir_adjacent weir_projection_adjacent(const weir_projection *p, uint32_t node, weir_direction direction) {
   weir_adjacent none = {NULL, NULL, 0};
-  if (node >= p->info.nodes || (direction != WEIR_OUT && direction != WEIR_IN)) {
+  int both = direction == WEIR_BOTH && p && !p->info.undirected;
+  if (!p || node >= p->info.nodes || both || (unsigned)direction > WEIR_BOTH) {
     return none;
   }
   const weir__rows *rows = weir__rows_of(p, direction);

@@ -35,7 +35,8 @@ int weir__similar_check(const weir_projection *p, weir_similarity kind, weir_dir
     rc = weir__direction_of(p, direction, err);
   }
   if (rc == WEIR_OK && kind != WEIR_COMMON_NEIGHBORS && kind != WEIR_JACCARD && kind != WEIR_ADAMIC_ADAR) {
-    rc = weir_fail(err, WEIR_INVALID, "%d is no kind of similarity", (int)kind);
+    rc = weir_fail(err, WEIR_INVALID, "kind %d: give WEIR_COMMON_NEIGHBORS, WEIR_JACCARD or WEIR_ADAMIC_ADAR",
+                   (int)kind);
   }
   return rc;
 }

@@ -108,7 +108,8 @@ typedef struct weir_pagerank_options {
   double tolerance; /* ends once an iteration's change is no more than this: the differences from the scores
                        before, summed up over all nodes; 0: make all the iterations, as Graphalytics asks */
   int unweighted;   /* 1: weights do not matter */
-  const uint32_t *sources;      /* personalised: where jumps lead; none: to any node */
+  const uint32_t
+      *sources; /* personalised: where jumps lead; none: to any node. One given twice counts twice */
   const double *source_weights; /* how likely each of them is, relatively; NULL: alike */
   size_t source_count;          /* how many */
 } weir_pagerank_options;
@@ -142,8 +143,8 @@ WEIR_API int weir_pagerank(const weir_projection *projection, const weir_pageran
  * neighbor counts once for each edge, in either direction; so one with edges both ways counts twice, and
  * along a loop a node counts twice for itself. A node without edges keeps its label. Ends after `iterations`,
  * or once one of them changes nothing: *made (NULL: not wanted) tells after how many, that one included.
- * label[i] is by node. U. Raghavan et al., Near linear time algorithm to detect community structures, 2007;
- * Graphalytics.
+ * label[i] is by node; of 0 iterations it is the node. U. Raghavan et al., Near linear time algorithm to
+ * detect community structures, 2007; Graphalytics.
  */
 WEIR_API int weir_cdlp(const weir_projection *projection, unsigned iterations, const weir_run *run,
                        uint32_t *label, unsigned *made, weir_error *err);
@@ -306,17 +307,17 @@ WEIR_API int weir_predict_links(const weir_projection *projection, weir_similari
  * in which of these groups node i is, from 0: the most edges on a way to it. Else *cyclic becomes 1, and
  * nodes[0..*count-1] a cycle as witness: an edge leads from each to the next, and from the last to the first;
  * no node is twice in it, and the least is the first; a loop is a cycle of one. What is in level[] then means
- * nothing. `nodes` is by node. A. Kahn, Topological sorting of large networks, 1962. Errors: WEIR_INVALID
- * (the projection is undirected).
+ * nothing. `nodes` has room for all nodes. A. Kahn, Topological sorting of large networks, 1962. Errors:
+ * WEIR_INVALID (the projection is undirected).
  */
 WEIR_API int weir_topological_order(const weir_projection *projection, const weir_run *run, uint32_t *nodes,
                                     uint32_t *count, int *cyclic, uint32_t *level, weir_error *err);
 
 /*
  * Minimum spanning forest, directions ignored: edges of the least sum of weights that connect what is
- * connected. edges[0..*count-1], an array by node, are sorted by a, then b, with a < b; *total (NULL: not
- * wanted) is the sum of their weights. Of edges of the same weight those with the lesser (a, b). J. Kruskal,
- * On the shortest spanning subtree of a graph, 1956.
+ * connected. edges[0..*count-1] (give room for one a node) are sorted by a, then b, with a < b; *total (NULL:
+ * not wanted) is the sum of their weights. Of edges of the same weight those with the lesser (a, b). J.
+ * Kruskal, On the shortest spanning subtree of a graph, 1956.
  */
 WEIR_API int weir_spanning_forest(const weir_projection *projection, const weir_run *run, weir_link *edges,
                                   uint32_t *count, double *total, weir_error *err);

@@ -78,9 +78,10 @@ typedef struct weir_projection_options {
   }
 
 /*
- * Makes a projection of what `txn` sees, and returns it in *out. The calling thread reads the store, another
- * takes what was read apart (if run->threads allows; more are not used). Edges with an end that is not
- * projected are left out. All nodes and edges of the store are looked at once, whatever is chosen.
+ * Makes a projection of what `txn` sees, and returns it in *out (NULL after an error). The calling thread
+ * reads the store, another takes what was read apart (if run->threads allows; more are not used). Edges with
+ * an end that is not projected are left out. All nodes and edges of the store are looked at once, whatever is
+ * chosen.
  *
  * Progress is in nodes of the store: those that were looked at, and then those whose edges were. on_progress
  * may read in `txn`. A token or a deadline of `txn` ends it, too.
@@ -113,7 +114,7 @@ typedef struct weir_projection_info {
   size_t bytes;        /* of memory */
 } weir_projection_info;
 
-/* Tells what it is. */
+/* Tells what it is. Of NULL it, and the functions below that return no code, say that it is empty. */
 WEIR_API void weir_projection_describe(const weir_projection *projection, weir_projection_info *out);
 
 /* How many nodes it has: the length of the arrays that results go to. */
@@ -121,8 +122,9 @@ WEIR_API uint32_t weir_projection_nodes(const weir_projection *projection);
 
 /*
  * *writes becomes the number of write transactions that `txn` sees and the projection does not; 0: it is what
- * the store is. Any write counts, whatever it was about; a write transaction sees itself. Errors: WEIR_MISUSE
- * (`txn` sees less than the projection).
+ * the store is. Those that wrote a node or an edge count, whether it is projected or not; a write transaction
+ * sees itself. `txn` is of the store that was projected: of another the number means nothing. Errors:
+ * WEIR_MISUSE (`txn` sees less than the projection).
  */
 WEIR_API int weir_projection_behind(const weir_projection *projection, weir_txn *txn, int64_t *writes,
                                     weir_error *err);
@@ -141,8 +143,9 @@ typedef struct weir_adjacent {
   size_t count;          /* how many */
 } weir_adjacent;
 
-/* The edges that lead away from a node (WEIR_OUT), or to it (WEIR_IN); of an undirected projection both are
- * the same. None for WEIR_BOTH, and for a number that no node has. They live as long as the projection. */
+/* The edges that lead away from a node (WEIR_OUT, or 0), or to it (WEIR_IN); of an undirected projection all
+ * directions are the same, else there are none for WEIR_BOTH: ask for both. None for a number that no node
+ * has. They live as long as the projection. */
 WEIR_API weir_adjacent weir_projection_adjacent(const weir_projection *projection, uint32_t node,
                                                 weir_direction direction);
 
@@ -158,7 +161,7 @@ typedef enum weir_column_type {
 
 /* A result, and the property that it becomes. */
 typedef struct weir_column {
-  weir_text name;        /* of the property: a member of props; not a path */
+  weir_text name;        /* of the property: a member of props. Not a path: "a.b" is one name */
   weir_column_type type; /* of the values */
   const void *values;    /* one a node, in the order of their numbers */
 } weir_column;
@@ -175,10 +178,10 @@ typedef struct weir_written {
  * where the column has none. With weir_graph_auto in many small writes of priority WEIR_BULK, between which
  * others write; options->batch is in nodes. After an error those batches are kept, and the call can be
  * repeated: what is right already is not written again. Inside a write transaction it is all within that.
- * Nodes are found by key, so what was written since the projection was made is kept. A real is written so
- * that it is read back as the same; a node that had all the values is not written, and keeps its rev.
- * on_progress is called at the beginning and after each batch. `written` (NULL: not wanted) is filled after
- * an error, too, with what was kept.
+ * Nodes are found by key, in the store of `txn`, so what was written since the projection was made is kept. A
+ * real is written so that it is read back as the same; a node that had all the values is not written, and
+ * keeps its rev. on_progress is called at the beginning and after each batch. `written` (NULL: not wanted) is
+ * filled after an error, too, with what was kept.
  *
  * Errors: WEIR_INVALID (a name that is empty, or twice there; a number that no node has), WEIR_CANCELED (by
  * on_progress), and those of weir_node_merge: WEIR_EXISTS (a unique index).

@@ -198,20 +198,21 @@ typedef struct weir_index {
   int ready;          /* output only: 1; 0 while it is being made, or if that was cut off */
 } weir_index;
 
-/* How far the making of an index has come. */
+/* How far something has come that takes long: the making of an index, and what weir/projection.h and
+ * weir/algo.h do, in units of their own. */
 typedef struct weir_progress {
-  uint64_t done;  /* rows looked at */
-  uint64_t total; /* rows that there were when it began */
+  uint64_t done;  /* of an index: rows looked at */
+  uint64_t total; /* of an index: rows that there were when it began */
 } weir_progress;
 
-/* How an index is made. NULL: the defaults; else start from WEIR_BUILD_OPTIONS_INIT, since `size` has to be
- * set. A member that is zero means its default. */
+/* How an index is made, or columns are written (weir_projection_write). NULL: the defaults; else start from
+ * WEIR_BUILD_OPTIONS_INIT, since `size` has to be set. A member that is zero means its default. */
 typedef struct weir_build_options {
   size_t size;                                                   /* sizeof(weir_build_options) */
   unsigned batch;                                                /* rows in one write; default 2000 */
   int (*on_progress)(const weir_progress *progress, void *data); /* or NULL. At the beginning, after each
                      batch and at the end, with no lock held but that of a write transaction that the call is
-                     in, so it may use the store; nonzero gives the index up: WEIR_CANCELED */
+                     in, so it may use the store; nonzero gives it up: WEIR_CANCELED */
   void *data;                                                    /* handed to it */
 } weir_build_options;
 
