@@ -280,8 +280,10 @@ static void project_at_random(weir_txn *txn, const struct model *m, weir_test_rn
   q.options.drop_loops = (int)weir_test_below(rng, 2);
   q.options.parallel = (weir_parallel)weir_test_below(rng, 4);
   q.options.weight = (weir_cost)weir_test_below(rng, 3);
-  q.options.weight_path = weir_str("w");
-  q.options.weight_missing = &q.missing;
+  if (q.options.weight == WEIR_COST_PROP) {
+    q.options.weight_path = weir_str("w");
+    q.options.weight_missing = &q.missing;
+  }
   run.threads = 1 + (unsigned)weir_test_below(rng, 3);
   OK(weir_projection_open(&p, txn, &q.options, &run, &err));
   check_projection(m, &q, p);
