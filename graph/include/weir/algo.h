@@ -30,8 +30,9 @@ extern "C" {
 
 /* Two nodes, and a number about them. */
 typedef struct weir_link {
-  uint32_t a, b; /* nodes */
-  double value;  /* a weight, or a score */
+  uint32_t a;   /* a node */
+  uint32_t b;   /* the other one */
+  double value; /* a weight, or a score */
 } weir_link;
 
 /* ---- Distances from one node ---- */

@@ -38,7 +38,7 @@ typedef struct weir_run {
   void *data;                                                    /* handed to it */
 } weir_run;
 
-#define WEIR_THREADS_MAX 64
+#define WEIR_THREADS_MAX 64 /* threads of one computation */
 
 #define WEIR_RUN_INIT                                                                                        \
   { sizeof(weir_run), 0, NULL, NULL }
