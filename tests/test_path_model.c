@@ -5,7 +5,7 @@
 
 #include "graph_fixture.h"
 
-enum { GRAPHS = 40, QUESTIONS = 40 };
+enum { GRAPHS = WEIR_TEST_ROUNDS(40), QUESTIONS = 40 };
 
 static paths_seen seen; /* what weir has found */
 

@@ -4,7 +4,7 @@
  */
 #include "walk_model.h"
 
-#define GRAPHS 25
+#define GRAPHS WEIR_TEST_ROUNDS(25)
 #define WALKS  16
 
 static struct model_walk walk;

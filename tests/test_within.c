@@ -24,7 +24,7 @@ static void check_counts(const struct model *model, weir_txn *txn, weir_test_rng
 GRAPH_TEST(within, counts_are_those_of_the_distances) {
   weir_test_rng rng = {weir_test_seed()};
   struct model model;
-  for (int i = 0; i < 30; i++) {
+  for (int i = 0; i < WEIR_TEST_ROUNDS(30); i++) {
     int nodes = 1 + (int)weir_test_below(&rng, MODEL_NODES);
     int most = nodes * nodes < MODEL_EDGES ? nodes * nodes : MODEL_EDGES;
     model_make(&model, &rng, nodes, (int)weir_test_below(&rng, (uint64_t)most + 1));
