@@ -4,10 +4,10 @@
  */
 #include "relay.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
+
+#include "thread.h"
 
 enum { BLOCKS = 3 };
 
@@ -64,30 +64,6 @@ static void *run(void *data) {
   return NULL;
 }
 
-/* Signals are for the program's own threads. */
-static int start(weir__relay *relay) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int failed = pthread_create(&relay->thread, NULL, run, relay);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return !failed;
-}
-
-static int init_locks(weir__relay *relay) {
-  if (pthread_mutex_init(&relay->lock, NULL)) {
-    return 0;
-  }
-  if (pthread_cond_init(&relay->filled, NULL) == 0) {
-    if (pthread_cond_init(&relay->emptied, NULL) == 0) {
-      return 1;
-    }
-    pthread_cond_destroy(&relay->filled);
-  }
-  pthread_mutex_destroy(&relay->lock);
-  return 0;
-}
-
 int weir__relay_open(weir__relay **out, size_t block_size, int threaded, weir__relay_fn take, void *data,
                      weir_error *err) {
   weir__relay *relay = calloc(1, sizeof *relay);
@@ -95,7 +71,7 @@ int weir__relay_open(weir__relay **out, size_t block_size, int threaded, weir__r
   if (relay) {
     relay->blocks = malloc(BLOCKS * block_size);
   }
-  if (!relay || !relay->blocks || !init_locks(relay)) {
+  if (!relay || !relay->blocks || weir__locks_init(&relay->lock, &relay->filled, &relay->emptied)) {
     free(relay ? relay->blocks : NULL);
     free(relay);
     return weir_fail(err, WEIR_NOMEM, "out of memory for blocks of %zu bytes", block_size);
@@ -103,7 +79,7 @@ int weir__relay_open(weir__relay **out, size_t block_size, int threaded, weir__r
   relay->block_size = block_size;
   relay->take = take;
   relay->data = data;
-  relay->threaded = threaded && start(relay);
+  relay->threaded = threaded && weir__thread_begin(&relay->thread, run, relay) == 0;
   *out = relay;
   return WEIR_OK;
 }
@@ -149,9 +125,7 @@ int weir__relay_close(weir__relay *relay, int rc, weir_error *err) {
   if (rc == WEIR_OK) {
     rc = told(relay, err);
   }
-  pthread_cond_destroy(&relay->emptied);
-  pthread_cond_destroy(&relay->filled);
-  pthread_mutex_destroy(&relay->lock);
+  weir__locks_destroy(&relay->lock, &relay->filled, &relay->emptied);
   free(relay->blocks);
   free(relay);
   return rc;

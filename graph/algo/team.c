@@ -10,13 +10,12 @@
  */
 #include "team.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <uv.h>
 
 #include "../internal.h"
+#include "thread.h"
 
 #define TELL_NS        UINT64_C(50000000) /* between two reports of progress */
 #define LOOK_NS        UINT64_C(30000)    /* before a thread sleeps: less than waking it costs */
@@ -258,16 +257,6 @@ unsigned weir__team_size(const weir__team *team) {
 
 /* ---- Life -------------------------------------------------------------------------------------------- */
 
-/* Signals are for the program's own threads. */
-static int start_helper(struct helper *helper) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  int failed = pthread_create(&helper->thread, NULL, run_helper, helper);
-  pthread_sigmask(SIG_SETMASK, &before, NULL);
-  return failed;
-}
-
 static void end_helpers(weir__team *team) {
   pthread_mutex_lock(&team->lock);
   team->closing = 1;
@@ -280,29 +269,8 @@ static void end_helpers(weir__team *team) {
 
 static void free_team(weir__team *team) {
   end_helpers(team);
-  pthread_cond_destroy(&team->left);
-  pthread_cond_destroy(&team->begun);
-  pthread_mutex_destroy(&team->lock);
+  weir__locks_destroy(&team->lock, &team->begun, &team->left);
   free(team);
-}
-
-/* Initializes lock and conditions; an errno value or 0. */
-static int init_locks(weir__team *team) {
-  int failed = pthread_mutex_init(&team->lock, NULL);
-  if (failed) {
-    return failed;
-  }
-  failed = pthread_cond_init(&team->begun, NULL);
-  if (!failed) {
-    failed = pthread_cond_init(&team->left, NULL);
-    if (failed) {
-      pthread_cond_destroy(&team->begun);
-    }
-  }
-  if (failed) {
-    pthread_mutex_destroy(&team->lock);
-  }
-  return failed;
 }
 
 /* A system that has no thread left to give gets the work done by those there are. */
@@ -311,7 +279,7 @@ static void start_helpers(weir__team *team, unsigned wanted) {
   while (team->size < wanted) {
     struct helper *helper = &team->helpers[team->size - 1];
     *helper = (struct helper){.team = team, .worker = team->size};
-    if (start_helper(helper)) {
+    if (weir__thread_begin(&helper->thread, run_helper, helper)) {
       return;
     }
     team->size++;
@@ -340,7 +308,7 @@ static int open_team(weir__team **out, const weir_run *run, uint64_t units, uint
     return weir_fail(err, WEIR_INVALID, "%u threads: give at most %d", known.threads, WEIR_THREADS_MAX);
   }
   weir__team *team = calloc(1, sizeof *team);
-  if (!team || init_locks(team)) {
+  if (!team || weir__locks_init(&team->lock, &team->begun, &team->left)) {
     free(team);
     return weir_fail(err, WEIR_NOMEM, "out of memory for the threads of a computation");
   }
