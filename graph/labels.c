@@ -193,6 +193,19 @@ int weir__label_find(weir_txn *txn, weir_text name, int64_t *id, weir_error *err
   return rc;
 }
 
+int weir__labels_find(weir_txn *txn, const weir_text *names, size_t count, int64_t *ids, size_t *found,
+                      weir_error *err) {
+  *found = 0;
+  for (size_t i = 0; i < count; i++) {
+    int rc = weir__label_find(txn, names[i], &ids[*found], err);
+    if (rc) {
+      return rc;
+    }
+    *found += ids[*found] != 0;
+  }
+  return WEIR_OK;
+}
+
 int weir__label_filter(weir_txn *txn, weir_text name, int64_t *label, int *none, weir_error *err) {
   *label = 0;
   *none = 0;

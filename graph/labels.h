@@ -29,6 +29,10 @@ void weir__labels_drop(struct weir__labels *labels);
 /* *id becomes the number of the label, 0 if no node or edge ever had it. */
 int weir__label_find(weir_txn *txn, weir_text name, int64_t *id, weir_error *err);
 
+/* The numbers of those of the labels that are in the store: ids[0..*found-1], where there is room for all. */
+int weir__labels_find(weir_txn *txn, const weir_text *names, size_t count, int64_t *ids, size_t *found,
+                      weir_error *err);
+
 /* The label to read by: *label becomes 0 for an empty name (any label). *none becomes 1 if there is a name
  * but no such label, so there is nothing to read. */
 int weir__label_filter(weir_txn *txn, weir_text name, int64_t *label, int *none, weir_error *err);

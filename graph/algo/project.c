@@ -70,18 +70,9 @@ static int check_options(const weir_projection_options *options, weir_error *err
 int weir__choose(weir_txn *txn, const weir_text *names, size_t count, const weir_cond *where,
                  int64_t ids[WEIR_LABELS_MAX], weir__chosen *chosen, int *none, weir_error *err) {
   *chosen = (weir__chosen){.labels = ids, .where = where};
-  for (size_t i = 0; i < count; i++) {
-    int64_t id;
-    int rc = weir__label_find(txn, names[i], &id, err);
-    if (rc) {
-      return rc;
-    }
-    if (id) {
-      ids[chosen->label_count++] = id;
-    }
-  }
+  int rc = weir__labels_find(txn, names, count, ids, &chosen->label_count, err);
   *none = count > 0 && chosen->label_count == 0;
-  return WEIR_OK;
+  return rc;
 }
 
 /* ---- Nodes ----------------------------------------------------------------------------------------------

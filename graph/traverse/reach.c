@@ -25,20 +25,6 @@ int weir__reach_check(const weir_reach *reach, weir_error *err) {
   return rc ? rc : weir__cond_check(reach->nodes, WEIR_NODES, err);
 }
 
-/* The numbers of those labels that are in the store. */
-static int find_labels(weir_txn *txn, const weir_reach *reach, int64_t ids[WEIR_LABELS_MAX], size_t *count,
-                       weir_error *err) {
-  *count = 0;
-  for (size_t i = 0; i < reach->label_count; i++) {
-    int rc = weir__label_find(txn, reach->labels[i], &ids[*count], err);
-    if (rc) {
-      return rc;
-    }
-    *count += ids[*count] != 0;
-  }
-  return WEIR_OK;
-}
-
 static int open_steps(weir__steps *steps, weir_txn *txn, const weir_reach *reach, int flip,
                       weir__hops_spec *spec, weir_error *err) {
   int direction = reach->direction ? (int)reach->direction : WEIR_OUT;
@@ -67,7 +53,7 @@ int weir__steps_open(weir__steps *steps, weir_txn *txn, const weir_reach *reach,
   int64_t ids[WEIR_LABELS_MAX];
   weir__hops_spec spec = {.labels = ids, .where = reach->edges, .details = details, .cost = cost};
   *steps = (weir__steps){NULL, NULL, NULL};
-  int rc = find_labels(txn, reach, ids, &spec.label_count, err);
+  int rc = weir__labels_find(txn, reach->labels, reach->label_count, ids, &spec.label_count, err);
   if (rc == WEIR_OK) {
     rc = open_steps(steps, txn, reach, flip, &spec, err);
   }
