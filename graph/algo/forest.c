@@ -15,7 +15,6 @@
 #include "unions.h"
 
 #define NODES_A_PIECE 1024
-#define TICK_UNITS    UINT64_C(65536)
 
 struct forest {
   const weir_projection *p;
@@ -133,12 +132,9 @@ static int join_sorted(struct forest *job, uint64_t count, weir__team *team, wei
     if (weir__unions_join(job->parent, (uint32_t)(edge->value >> 32), (uint32_t)edge->value)) {
       job->spare[job->count++] = (weir__keyed){edge->value, edge->key};
     }
-    if (++units == TICK_UNITS) {
-      int rc = weir__team_tick(team, units, err);
-      if (rc) {
-        return rc;
-      }
-      units = 0;
+    int rc = weir__team_pace(team, &units, 1, err);
+    if (rc) {
+      return rc;
     }
   }
   return weir__team_tick(team, units, err);
@@ -168,18 +164,15 @@ static int grow_unweighted(struct forest *job, weir__team *team, weir_error *err
   for (uint32_t node = 0; node < job->p->info.nodes; node++) {
     struct upward up = upward_of(job->p, node);
     double weight = 0;
-    units += upward_count(&up) + 1;
+    uint64_t looks = upward_count(&up) + 1;
     for (uint32_t far = 0; (far = upward_next(&up, &weight)) != WEIR_NO_NODE;) {
       if (weir__unions_join(job->parent, node, far)) {
         job->links[job->count++] = (weir_link){node, far, weight};
       }
     }
-    if (units >= TICK_UNITS) {
-      int rc = weir__team_tick(team, units, err);
-      if (rc) {
-        return rc;
-      }
-      units = 0;
+    int rc = weir__team_pace(team, &units, looks, err);
+    if (rc) {
+      return rc;
     }
   }
   return weir__team_tick(team, units, err);

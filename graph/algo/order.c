@@ -14,8 +14,6 @@
 #include "../internal.h"
 #include "projection.h"
 
-#define TICK_UNITS UINT64_C(65536)
-
 struct ordering {
   const weir_projection *p;
   uint64_t *waiting; /* by node: edges that lead to it from nodes that are not taken away */
@@ -46,13 +44,9 @@ static int take_away(struct ordering *job, weir__team *team, weir_error *err) {
         free_node(job, out->far[i], next);
       }
     }
-    units += weir__row_length(out, node) + 1;
-    if (units >= TICK_UNITS) {
-      int rc = weir__team_tick(team, units, err);
-      if (rc) {
-        return rc;
-      }
-      units = 0;
+    int rc = weir__team_pace(team, &units, weir__row_length(out, node) + 1, err);
+    if (rc) {
+      return rc;
     }
   }
   return weir__team_tick(team, units, err);

@@ -17,8 +17,6 @@
 
 #define DONE UINT32_MAX
 
-enum { TICK_STEPS = 16384 };
-
 /* A node that is being visited. */
 struct frame {
   uint64_t edge; /* the next one to look at */
@@ -98,11 +96,7 @@ static int run(struct search *s, uint32_t nodes, weir__team *team, weir_error *e
     }
     enter(s, node);
     while (s->depth > 0 && rc == WEIR_OK) {
-      steps += 1 + step(s);
-      if (steps >= TICK_STEPS) {
-        rc = weir__team_tick(team, steps, err);
-        steps = 0;
-      }
+      rc = weir__team_pace(team, &steps, 1 + step(s), err);
     }
   }
   return rc;

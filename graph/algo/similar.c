@@ -13,7 +13,6 @@
 #include "../internal.h"
 
 #define PAIRS_A_PIECE 64
-#define TICK_UNITS    UINT64_C(65536)
 
 uint32_t weir__others_count(const weir__sides *sides, uint32_t node) {
   weir__others others = weir__others_of(sides, node);
@@ -181,13 +180,9 @@ static int meet_all(struct nearest *nearest, weir__team *team, weir_error *err) 
   for (uint32_t shared = 0; (shared = weir__others_next(&others)) != WEIR_NO_NODE;) {
     meet_others(nearest, shared);
     nearest->neighbors++;
-    units += weir__sides_length(&nearest->turned, shared);
-    if (units >= TICK_UNITS) {
-      int rc = weir__team_tick(team, units, err);
-      if (rc) {
-        return rc;
-      }
-      units = 0;
+    int rc = weir__team_pace(team, &units, weir__sides_length(&nearest->turned, shared), err);
+    if (rc) {
+      return rc;
     }
   }
   return WEIR_OK;

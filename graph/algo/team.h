@@ -48,4 +48,16 @@ int weir__team_ended(weir__team *team, unsigned worker);
 /* For work on the calling thread alone: so many units are done. Errors: WEIR_CANCELED. */
 int weir__team_tick(weir__team *team, uint64_t units, weir_error *err);
 
+/* The same for inner loops: adds `more` to *units, and tells them once they are many. What is left in *units
+ * at the end is the caller's to tell. */
+static inline int weir__team_pace(weir__team *team, uint64_t *units, uint64_t more, weir_error *err) {
+  *units += more;
+  if (*units < UINT64_C(65536)) {
+    return WEIR_OK;
+  }
+  uint64_t all = *units;
+  *units = 0;
+  return weir__team_tick(team, all, err);
+}
+
 #endif
