@@ -9,11 +9,10 @@
 
 #include "../node.h"
 #include "../props.h"
+#include "../query/build.h"
 #include "projection.h"
 
-#define BATCH     2000
-#define ROW_BYTES 256      /* about what a row takes in the WAL */
-#define BYTES_MAX 1000000u /* a batch fills a group, but does not need one of its own */
+#define ROW_BYTES 256 /* about what a row takes in the WAL */
 
 struct writing {
   const weir_projection *p;
@@ -185,23 +184,7 @@ static int tell_progress(const struct writing *of, weir_error *err) {
   return WEIR_OK;
 }
 
-/* Runs a batch as a write of its own, or as a part of the write at hand. */
-typedef int (*step_fn)(weir_txn *txn, struct writing *of, weir_error *err);
-
-static int write_step(weir_txn *txn, struct writing *of, weir_error *err) {
-  weir_txn_options options = WEIR_TXN_OPTIONS_INIT;
-  size_t rows = of->last - of->first;
-  options.priority = WEIR_BULK;
-  options.label = "writing columns";
-  options.bytes = rows < BYTES_MAX / ROW_BYTES ? rows * ROW_BYTES : BYTES_MAX;
-  return weir__graph_write_with(txn, write_batch, of, &options, err);
-}
-
-static int plain_step(weir_txn *txn, struct writing *of, weir_error *err) {
-  return write_batch(txn, of, err);
-}
-
-static int write_all(weir_txn *txn, struct writing *of, step_fn step, weir_error *err) {
+static int write_all(weir_txn *txn, struct writing *of, weir_error *err) {
   uint32_t nodes = of->p->info.nodes;
   of->last = 0;
   of->all = (weir_written){.updated = 0};
@@ -212,7 +195,7 @@ static int write_all(weir_txn *txn, struct writing *of, step_fn step, weir_error
     for (uint32_t i = of->first; i < of->last; i++) {
       of->keys[i - of->first] = weir_projection_key(of->p, i);
     }
-    rc = step(txn, of, err);
+    rc = weir__batch_run(txn, write_batch, of, "writing columns", of->last - of->first, ROW_BYTES, err);
     if (rc == WEIR_OK) {
       count_batch(of);
       rc = tell_progress(of, err);
@@ -223,7 +206,7 @@ static int write_all(weir_txn *txn, struct writing *of, step_fn step, weir_error
 
 static int write_at_once(weir_txn *txn, void *data, weir_error *err) {
   struct writing *of = data;
-  int rc = write_all(txn, of, plain_step, err);
+  int rc = write_all(txn, of, err);
   if (rc) {
     of->all = (weir_written){.updated = 0}; /* nothing is kept */
   }
@@ -262,13 +245,12 @@ int weir_projection_write(const weir_projection *p, weir_txn *txn, const weir_co
   if (rc == WEIR_OK) {
     rc = weir__options_copy(&of.options, sizeof of.options, options, "weir_build_options", err);
   }
-  of.options.batch = of.options.batch ? of.options.batch : BATCH;
+  of.options.batch = of.options.batch ? of.options.batch : WEIR__BATCH;
   if (rc == WEIR_OK) {
     rc = prepare(&of, err);
   }
   if (rc == WEIR_OK) {
-    rc = weir_txn_writes(txn) ? weir__graph_write(txn, write_at_once, &of, err)
-                              : write_all(txn, &of, write_step, err);
+    rc = weir_txn_writes(txn) ? weir__graph_write(txn, write_at_once, &of, err) : write_all(txn, &of, err);
   }
   if (written) {
     *written = of.all;

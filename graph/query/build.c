@@ -9,7 +9,6 @@
 
 #include "../internal.h"
 
-#define BATCH      2000
 #define BYTES_MAX  1000000u /* a batch fills a group, but does not need one of its own */
 #define DROP_TRIES 12       /* of a wait for the lane each */
 
@@ -44,27 +43,28 @@ static int tell_progress(const struct build *build, uint64_t done, weir_error *e
   return WEIR_OK;
 }
 
-/* Runs a step as a write of its own, or as a part of the write at hand. */
-typedef int (*step_fn)(weir_txn *txn, weir_txn_fn fn, struct build *build, weir_error *err);
-
-static int write_step(weir_txn *txn, weir_txn_fn fn, struct build *build, weir_error *err) {
+int weir__batch_run(weir_txn *txn, weir_txn_fn fn, void *data, const char *label, size_t rows,
+                    size_t row_bytes, weir_error *err) {
+  if (txn && weir_txn_writes(txn)) {
+    return fn(txn, data, err);
+  }
   weir_txn_options options = WEIR_TXN_OPTIONS_INIT;
-  size_t bytes = build->steps->row_bytes;
   options.priority = WEIR_BULK;
-  options.label = build->steps->label;
-  options.bytes = build->options.batch < BYTES_MAX / bytes ? build->options.batch * bytes : BYTES_MAX;
-  return weir__graph_write_with(txn, fn, build, &options, err);
+  options.label = label;
+  options.bytes = rows < BYTES_MAX / row_bytes ? rows * row_bytes : BYTES_MAX;
+  return weir__graph_write_with(txn, fn, data, &options, err);
 }
 
-static int plain_step(weir_txn *txn, weir_txn_fn fn, struct build *build, weir_error *err) {
-  return fn(txn, build, err);
+static int run_step(weir_txn *txn, weir_txn_fn fn, struct build *build, weir_error *err) {
+  return weir__batch_run(txn, fn, build, build->steps->label, build->options.batch, build->steps->row_bytes,
+                         err);
 }
 
-static int fill_all(weir_txn *txn, struct build *build, step_fn step, weir_error *err) {
+static int fill_all(weir_txn *txn, struct build *build, weir_error *err) {
   int ready = 0;
   int rc = tell_progress(build, 0, err);
   while (rc == WEIR_OK && !ready) {
-    rc = step(txn, fill, build, err);
+    rc = run_step(txn, fill, build, err);
     if (rc == WEIR_OK) {
       rc = tell_progress(build, build->steps->advance(build->index, &ready), err);
     }
@@ -81,11 +81,11 @@ static void give_up(weir_txn *txn, struct build *build) {
 }
 
 static int run_in_steps(weir_txn *txn, struct build *build, weir_error *err) {
-  int rc = write_step(txn, begin, build, err);
+  int rc = run_step(txn, begin, build, err);
   if (rc) {
     return rc;
   }
-  rc = fill_all(txn, build, write_step, err);
+  rc = fill_all(txn, build, err);
   if (rc) {
     give_up(txn, build);
   }
@@ -94,7 +94,7 @@ static int run_in_steps(weir_txn *txn, struct build *build, weir_error *err) {
 
 static int run_at_once(weir_txn *txn, void *data, weir_error *err) {
   int rc = begin(txn, data, err);
-  return rc ? rc : fill_all(txn, data, plain_step, err);
+  return rc ? rc : fill_all(txn, data, err);
 }
 
 int weir__build_run(weir_txn *txn, const weir__build_steps *steps, void *index,
@@ -104,7 +104,7 @@ int weir__build_run(weir_txn *txn, const weir__build_steps *steps, void *index,
   if (rc) {
     return rc;
   }
-  build.options.batch = build.options.batch ? build.options.batch : BATCH;
+  build.options.batch = build.options.batch ? build.options.batch : WEIR__BATCH;
   return txn && weir_txn_writes(txn) ? weir__graph_write(txn, run_at_once, &build, err)
                                      : run_in_steps(txn, &build, err);
 }

@@ -1,8 +1,17 @@
-/* How indexes of all kinds are made: in many writes of their own, or within the write at hand. */
+/* What takes many writes: each a batch of its own, or all within the write at hand. How indexes are made so.
+ */
 #ifndef WEIR_GRAPH_BUILD_H
 #define WEIR_GRAPH_BUILD_H
 
 #include <weir/query.h>
+
+/* Rows of one write, if weir_build_options does not say how many. */
+#define WEIR__BATCH 2000
+
+/* Runs `fn`, which writes about so many rows of so many bytes: within `txn` if that is a write, else as a
+ * write of its own, which lets others go first. */
+int weir__batch_run(weir_txn *txn, weir_txn_fn fn, void *data, const char *label, size_t rows,
+                    size_t row_bytes, weir_error *err);
 
 /* What is made. Any of its functions may be run again before its write is committed; `index` is theirs. */
 typedef struct weir__build_steps {
