@@ -6,25 +6,6 @@
 
 #include "algo_graphs.h"
 
-static weir_error err;
-
-static weir_projection *make(const algo_graph *g, weir_parallel parallel, int drop_loops) {
-  const weir__edge_list list = {.nodes = g->nodes,
-                                .count = g->count,
-                                .src = g->src,
-                                .dst = g->dst,
-                                .weight = g->weighted ? g->weight : NULL,
-                                .undirected = g->undirected,
-                                .parallel = parallel,
-                                .drop_loops = drop_loops};
-  weir_projection *p = NULL;
-  weir__team *team = NULL;
-  cr_assert(eq(int, weir__team_open(&team, NULL, g->count, g->count, &err), WEIR_OK), "%s", err.message);
-  int rc = weir__projection_make(&p, &list, team, &err);
-  cr_assert(eq(int, weir__team_close(team, rc, &err), WEIR_OK), "%s", err.message);
-  return p;
-}
-
 /* What is expected in the row of `node` about `far`. */
 struct expected {
   uint64_t count;
@@ -79,7 +60,7 @@ Test(rows, hold_each_edge_in_both_directions, .timeout = 60) {
     algo_graph g = algo_graph_random(&rng, 24);
     weir_parallel parallel = (weir_parallel)weir_test_below(&rng, 4);
     int drop_loops = (int)weir_test_below(&rng, 2);
-    weir_projection *p = make(&g, parallel, drop_loops);
+    weir_projection *p = algo_graph_project_as(&g, parallel, drop_loops);
     weir_projection_info info;
     uint64_t entries = 0, loops = 0;
     weir_projection_describe(p, &info);

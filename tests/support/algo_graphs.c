@@ -90,12 +90,18 @@ void algo_graph_free(algo_graph *g) {
 }
 
 weir_projection *algo_graph_project(const algo_graph *g) {
+  return algo_graph_project_as(g, WEIR_PARALLEL_KEEP, 0);
+}
+
+weir_projection *algo_graph_project_as(const algo_graph *g, weir_parallel parallel, int drop_loops) {
   const weir__edge_list list = {.nodes = g->nodes,
                                 .count = g->count,
                                 .src = g->src,
                                 .dst = g->dst,
                                 .weight = g->weighted ? (g->weight ? g->weight : (double[]){0}) : NULL,
-                                .undirected = g->undirected};
+                                .undirected = g->undirected,
+                                .parallel = parallel,
+                                .drop_loops = drop_loops};
   weir_error err = WEIR_ERROR_INIT;
   weir_projection *p = NULL;
   weir__team *team = NULL;

@@ -42,6 +42,9 @@ void algo_graph_free(algo_graph *g);
 /* Its projection, parallel edges and loops kept. Fails the test if it cannot be made. */
 weir_projection *algo_graph_project(const algo_graph *g);
 
+/* The same with loops and parallel edges as told. */
+weir_projection *algo_graph_project_as(const algo_graph *g, weir_parallel parallel, int drop_loops);
+
 /* 1 if two numbers differ by rounding alone: relatively, or absolutely below `least`. */
 int algo_close(double a, double b, double relative, double least);
 
